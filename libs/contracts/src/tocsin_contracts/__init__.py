@@ -1,0 +1,130 @@
+"""The events the services exchange, and the value objects in them: pure data, no IO."""
+
+from tocsin_contracts.action import PullRequestOpened
+from tocsin_contracts.alert import (
+    Alert,
+    AlertAccepted,
+    AlertRepeated,
+    AlertResolved,
+    AlertStatus,
+    Severity,
+)
+from tocsin_contracts.approval import (
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalGranted,
+    ApprovalRequested,
+    Decision,
+    PlanStale,
+)
+from tocsin_contracts.base import Value
+from tocsin_contracts.diagnosis import (
+    CauseClass,
+    Evidence,
+    EvidenceKind,
+    FieldChange,
+    FieldPath,
+    Finding,
+    Hypothesis,
+    HypothesisFormed,
+    InvestigationInconclusive,
+    Scalar,
+    Verdict,
+)
+from tocsin_contracts.event import PREFIX, Event, RunId, derive_id
+from tocsin_contracts.incident import AlertSuppressed, IncidentOpened
+from tocsin_contracts.plan import (
+    CheckResult,
+    CheckVerdict,
+    Edit,
+    EditOp,
+    FileChange,
+    HypothesisRejected,
+    Intent,
+    Plan,
+    PlanDrafted,
+    Risk,
+    RunEscalated,
+    Target,
+)
+from tocsin_contracts.run import RunCancelRequested, RunFinished
+from tocsin_contracts.states import OPEN_STATES, EndReason, RunState
+from tocsin_contracts.workload import ObjectRef, Workload
+
+EVENTS: tuple[type[Event], ...] = (
+    AlertAccepted,
+    AlertRepeated,
+    AlertResolved,
+    IncidentOpened,
+    AlertSuppressed,
+    HypothesisFormed,
+    InvestigationInconclusive,
+    PlanDrafted,
+    HypothesisRejected,
+    RunEscalated,
+    ApprovalRequested,
+    ApprovalGranted,
+    ApprovalDenied,
+    ApprovalExpired,
+    PlanStale,
+    PullRequestOpened,
+    RunCancelRequested,
+    RunFinished,
+)
+
+BY_TOPIC: dict[str, type[Event]] = {event.topic: event for event in EVENTS}
+
+__all__ = [
+    "BY_TOPIC",
+    "EVENTS",
+    "OPEN_STATES",
+    "PREFIX",
+    "Alert",
+    "AlertAccepted",
+    "AlertRepeated",
+    "AlertResolved",
+    "AlertStatus",
+    "AlertSuppressed",
+    "ApprovalDenied",
+    "ApprovalExpired",
+    "ApprovalGranted",
+    "ApprovalRequested",
+    "CauseClass",
+    "CheckResult",
+    "CheckVerdict",
+    "Decision",
+    "Edit",
+    "EditOp",
+    "EndReason",
+    "Event",
+    "Evidence",
+    "EvidenceKind",
+    "FieldChange",
+    "FieldPath",
+    "FileChange",
+    "Finding",
+    "Hypothesis",
+    "HypothesisFormed",
+    "HypothesisRejected",
+    "IncidentOpened",
+    "Intent",
+    "InvestigationInconclusive",
+    "ObjectRef",
+    "Plan",
+    "PlanDrafted",
+    "PlanStale",
+    "PullRequestOpened",
+    "Risk",
+    "RunCancelRequested",
+    "RunEscalated",
+    "RunFinished",
+    "RunId",
+    "RunState",
+    "Scalar",
+    "Severity",
+    "Target",
+    "Value",
+    "Verdict",
+    "Workload",
+    "derive_id",
+]

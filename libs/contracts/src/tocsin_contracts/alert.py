@@ -1,0 +1,74 @@
+"""Alerts, and the facts ingest states about them."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import AwareDatetime, Field
+
+from tocsin_contracts.base import Value
+from tocsin_contracts.event import Event
+from tocsin_contracts.states import RunState
+from tocsin_contracts.workload import Workload
+
+
+class Severity(StrEnum):
+    """How loudly the source shouted; unknown is said, never guessed."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+    NONE = "none"
+    UNKNOWN = "unknown"
+
+
+class AlertStatus(StrEnum):
+    """Whether the condition holds."""
+
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+class Alert(Value):
+    """One alert as every source hands it over. All of its text is untrusted."""
+
+    source: str
+    fingerprint: str
+    status: AlertStatus
+    title: str
+    severity: Severity
+    severity_given: str = ""
+    summary: str = ""
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
+    starts_at: AwareDatetime | None = None
+    ends_at: AwareDatetime | None = None
+    link: str = ""
+    workload: Workload | None = None
+
+
+class AlertAccepted(Event):
+    """A firing alert opened a run. Its key says which later alerts belong to the same incident."""
+
+    topic: ClassVar[str] = "alert.accepted.v1"
+    moves_to: ClassVar[RunState | None] = RunState.RECEIVED
+
+    alert: Alert
+    incident_key: str
+
+
+class AlertRepeated(Event):
+    """Another delivery, or another alert of the same incident, was attached to a run."""
+
+    topic: ClassVar[str] = "alert.repeated.v1"
+
+    alert: Alert
+    occurrences: int = Field(ge=1, description="Deliveries attached to the run so far.")
+
+
+class AlertResolved(Event):
+    """An alert of a run cleared; `still_firing` counts its siblings that have not."""
+
+    topic: ClassVar[str] = "alert.resolved.v1"
+
+    alert: Alert
+    still_firing: int = Field(ge=0)

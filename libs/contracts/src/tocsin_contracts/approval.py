@@ -1,0 +1,73 @@
+"""Asking for a decision, and what people decide. No event ever holds a token."""
+
+from typing import ClassVar
+
+from pydantic import AwareDatetime
+
+from tocsin_contracts.alert import Alert
+from tocsin_contracts.base import Value
+from tocsin_contracts.diagnosis import Hypothesis
+from tocsin_contracts.event import Event
+from tocsin_contracts.plan import Plan
+from tocsin_contracts.states import RunState
+
+
+class ApprovalRequested(Event):
+    """A plan waits for a person; each surface mints its own nonce to ask with."""
+
+    topic: ClassVar[str] = "approval.requested.v1"
+    moves_to: ClassVar[RunState | None] = RunState.AWAITING_APPROVAL
+
+    approval_id: str
+    expires_at: AwareDatetime
+    alert: Alert
+    hypothesis: Hypothesis
+    plan: Plan
+
+
+class Decision(Value):
+    """Who decided what, about which plan, when, and from where."""
+
+    approval_id: str
+    plan_hash: str
+    by: str
+    surface: str
+    decided_at: AwareDatetime
+    reason: str = ""
+
+
+class ApprovalGranted(Event):
+    """Said yes. It authorises nothing by itself: action reads the approval record."""
+
+    topic: ClassVar[str] = "approval.granted.v1"
+
+    decision: Decision
+
+
+class ApprovalDenied(Event):
+    """Said no."""
+
+    topic: ClassVar[str] = "approval.denied.v1"
+
+    decision: Decision
+
+
+class ApprovalExpired(Event):
+    """Nobody decided in time."""
+
+    topic: ClassVar[str] = "approval.expired.v1"
+
+    approval_id: str
+    plan_hash: str
+
+
+class PlanStale(Event):
+    """A file the plan touches moved on at the base; a new plan and a new approval are needed."""
+
+    topic: ClassVar[str] = "action.plan-stale.v1"
+    moves_to: ClassVar[RunState | None] = RunState.VALIDATING
+
+    alert: Alert
+    hypothesis: Hypothesis
+    plan_hash: str
+    why: str

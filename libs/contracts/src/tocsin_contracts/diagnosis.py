@@ -1,0 +1,114 @@
+"""Evidence, findings and the hypothesis they support."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import AwareDatetime, Field
+
+from tocsin_contracts.alert import Alert
+from tocsin_contracts.base import Value
+from tocsin_contracts.event import Event
+from tocsin_contracts.states import RunState
+from tocsin_contracts.workload import ObjectRef
+
+FieldPath = tuple[str | int, ...]
+"""Steps from a document's root to a field: keys, indices, or `[name=app]` to choose a list item."""
+
+Scalar = str | int | float | bool | None
+
+
+class CauseClass(StrEnum):
+    """One name per cause; docs/causes.md says what each means."""
+
+    OOM_KILLED_LIMIT_TOO_LOW = "oom_killed_limit_too_low"
+    IMAGE_TAG_NOT_FOUND = "image_tag_not_found"
+    LIVENESS_PROBE_WRONG_PORT = "liveness_probe_wrong_port"
+    LIVENESS_PROBE_MISCONFIGURED = "liveness_probe_misconfigured"
+    READINESS_PROBE_WRONG_PORT = "readiness_probe_wrong_port"
+    READINESS_PROBE_MISCONFIGURED = "readiness_probe_misconfigured"
+    SERVICE_SELECTOR_MISMATCH = "service_selector_mismatch"
+
+
+class EvidenceKind(StrEnum):
+    """What sort of thing was looked at."""
+
+    ALERT = "alert"
+    OBJECT = "object"
+    POD = "pod"
+    EVENT = "event"
+    LOG = "log"
+    COMMIT = "commit"
+    MISSING = "missing"
+
+
+class Evidence(Value):
+    """One thing that was seen, or could not be seen; the excerpt is cleaned and capped."""
+
+    id: str
+    kind: EvidenceKind
+    source: str = Field(description="Who was asked, such as `snapshot` or `git`.")
+    query: str = Field(description="What was asked, so that a person can ask again.")
+    at: AwareDatetime
+    excerpt: str
+    truncated: bool = False
+
+
+class FieldChange(Value):
+    """A field of one object that should hold another value. Old is what evidence shows now."""
+
+    object: ObjectRef
+    path: FieldPath
+    old: Scalar
+    new: Scalar
+
+
+class Finding(Value):
+    """What one analyzer concludes, with the evidence that says so."""
+
+    cause: CauseClass
+    object: ObjectRef
+    confidence: float = Field(ge=0, le=1)
+    summary: str
+    evidence: tuple[str, ...]
+    change: FieldChange | None = None
+    because: str = Field(default="", description="Why this value and no other.")
+
+
+class Verdict(StrEnum):
+    """How sure the investigation is. Inconclusive never acts."""
+
+    CONFIRMED = "confirmed"
+    LIKELY = "likely"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Hypothesis(Value):
+    """One explanation with its evidence, and the other explanations that were weaker."""
+
+    attempt: int = Field(ge=1)
+    verdict: Verdict
+    finding: Finding
+    alternatives: tuple[Finding, ...] = ()
+    evidence: tuple[Evidence, ...]
+
+
+class HypothesisFormed(Event):
+    """The investigation has one explanation that it can point at evidence for."""
+
+    topic: ClassVar[str] = "rca.hypothesis-formed.v1"
+    moves_to: ClassVar[RunState | None] = RunState.VALIDATING
+
+    alert: Alert
+    hypothesis: Hypothesis
+
+
+class InvestigationInconclusive(Event):
+    """Nothing that was seen explains the alert well enough to act on."""
+
+    topic: ClassVar[str] = "rca.inconclusive.v1"
+    moves_to: ClassVar[RunState | None] = RunState.VALIDATING
+
+    alert: Alert
+    why: str
+    evidence: tuple[Evidence, ...]
+    candidates: tuple[Finding, ...] = ()

@@ -1,0 +1,143 @@
+"""The plan: typed edits, the exact diff, and everything its hash binds."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import Field
+
+from tocsin_contracts.alert import Alert
+from tocsin_contracts.base import Value
+from tocsin_contracts.diagnosis import CauseClass, FieldPath, Hypothesis, Scalar
+from tocsin_contracts.event import Event
+from tocsin_contracts.states import EndReason, RunState
+from tocsin_contracts.workload import ObjectRef
+
+
+class EditOp(StrEnum):
+    """What an edit does to a file."""
+
+    SET = "set"
+    CREATE = "create"
+
+
+class Edit(Value):
+    """One change to one file: set a scalar in one document, or create a whole file.
+
+    `set` needs `document`, `path`, `old` and `new`; `create` takes the text in `new` alone and
+    serves the proposal file. The old value guards against a file that moved on.
+    """
+
+    file: str
+    op: EditOp = EditOp.SET
+    document: ObjectRef | None = None
+    path: FieldPath = ()
+    old: Scalar = None
+    new: Scalar
+
+
+class FileChange(Value):
+    """One file before and after, by hash; sha256_before is empty for a new file."""
+
+    path: str
+    mode: str
+    sha256_before: str
+    sha256_after: str
+
+
+class Intent(StrEnum):
+    """What the plan does to the pull requests that exist."""
+
+    OPEN = "open"
+
+
+class Risk(StrEnum):
+    """How much care the decision needs."""
+
+    LOW = "low"
+    HIGH = "high"
+
+
+class CheckVerdict(StrEnum):
+    """Unknown never counts as pass."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+
+
+class CheckResult(Value):
+    """What one check says about a plan, and why."""
+
+    check: str
+    verdict: CheckVerdict
+    detail: str
+
+
+class Target(Value):
+    """The one place a change belongs to, and how it was found."""
+
+    host: str
+    repo: str
+    base_branch: str
+    file: str
+    document: ObjectRef
+    trace: tuple[str, ...] = Field(description="What was asked, what matched and why, in order.")
+
+
+class Plan(Value):
+    """A change a person can approve. Nothing about it moves after `plan_hash` is computed."""
+
+    issue_key: str
+    target: Target
+    base_sha: str
+    head_branch: str
+    parent_sha: str
+    intent: Intent = Intent.OPEN
+    edits: tuple[Edit, ...]
+    files: tuple[FileChange, ...]
+    diff: str
+    title: str
+    body: str
+    risk: Risk
+    checks: tuple[CheckResult, ...]
+    policy_version: str
+    plan_hash: str = ""
+
+    @property
+    def short_hash(self) -> str:
+        """The first 12 hex digits, which every rendering shows."""
+        return self.plan_hash[:12]
+
+
+class PlanDrafted(Event):
+    """A change was resolved, checked, drafted and frozen."""
+
+    topic: ClassVar[str] = "validation.plan-drafted.v1"
+
+    alert: Alert
+    hypothesis: Hypothesis
+    plan: Plan
+
+
+class HypothesisRejected(Event):
+    """The checks contradict the hypothesis; the investigation looks again."""
+
+    topic: ClassVar[str] = "validation.hypothesis-rejected.v1"
+    moves_to: ClassVar[RunState | None] = RunState.INVESTIGATING
+
+    alert: Alert
+    attempt: int
+    rejected: tuple[CauseClass, ...]
+    checks: tuple[CheckResult, ...]
+
+
+class RunEscalated(Event):
+    """A person has to take over; everything that is known comes along."""
+
+    topic: ClassVar[str] = "validation.escalated.v1"
+
+    alert: Alert
+    reason: EndReason
+    sentence: str
+    seen: tuple[str, ...] = ()
+    checks: tuple[CheckResult, ...] = ()

@@ -1,0 +1,1 @@
+"""What every service needs to run: bus, run store, approvals, checkpoints, settings, health."""

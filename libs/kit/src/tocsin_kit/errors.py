@@ -1,0 +1,25 @@
+"""How a handler says what should happen to the message it could not finish.
+
+TocsinError
+├── TransientError   try again later (network, rate limit, lock held)
+└── PermanentError   never try again (bad payload, forbidden, impossible)
+
+Anything else that escapes a handler is a bug: it is retried a few times and then parked.
+A refusal that a person should see is not an error at all: it is an event.
+"""
+
+
+class TocsinError(Exception):
+    """Base of everything this project raises on purpose."""
+
+
+class TransientError(TocsinError):
+    """The same message may succeed later; `retry_in` is in seconds."""
+
+    def __init__(self, message: str, *, retry_in: float = 5.0) -> None:
+        super().__init__(message)
+        self.retry_in = retry_in
+
+
+class PermanentError(TocsinError):
+    """The same message can never succeed."""
