@@ -1,1 +1,1 @@
-"""x."""
+"""Builders, fakes and embedded servers for tests; never imported by a service."""
