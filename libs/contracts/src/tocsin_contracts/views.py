@@ -1,0 +1,155 @@
+"""What the gateway answers and the command line reads: runs as people look at them."""
+
+from enum import StrEnum
+
+from pydantic import AwareDatetime, Field
+
+from tocsin_contracts.alert import Alert, Severity
+from tocsin_contracts.base import Value
+from tocsin_contracts.diagnosis import Hypothesis
+from tocsin_contracts.plan import CheckResult, Plan
+from tocsin_contracts.states import EndReason, RunState
+from tocsin_contracts.workload import Workload
+
+
+class ApprovalState(StrEnum):
+    """Where a request for a decision stands."""
+
+    PENDING = "pending"
+    GRANTED = "granted"
+    DENIED = "denied"
+    EXPIRED = "expired"
+
+
+class DecisionKind(StrEnum):
+    """What a person said to a plan."""
+
+    GRANTED = "granted"
+    DENIED = "denied"
+
+
+class RunSummary(Value):
+    """One line of a list of runs."""
+
+    run_id: str
+    state: RunState
+    status: str = Field(description="The public name of the state; see RunState.status.")
+    phase: str = Field(description="The state's own name, for people who follow the pipeline.")
+    title: str
+    severity: Severity
+    workload: Workload | None = None
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    occurrences: int = Field(default=1, ge=1, description="Deliveries attached to the run.")
+    ended: str = Field(default="", description="Why the run ended; empty while it is open.")
+
+
+class ApprovalView(Value):
+    """The request for a decision, and the decision once there is one."""
+
+    id: str
+    plan_hash: str
+    state: ApprovalState
+    expires_at: AwareDatetime
+    decided_by: str = ""
+    decided_at: AwareDatetime | None = None
+
+
+class PullRequestView(Value):
+    """The pull request that carries the plan."""
+
+    repo: str
+    url: str
+    head_branch: str
+    commit: str
+    plan_hash: str
+    title: str
+
+
+class FinishedView(Value):
+    """How the run ended."""
+
+    outcome: RunState
+    reason: EndReason
+    sentence: str
+
+
+class TimelineEntry(Value):
+    """One fact of the run in a sentence."""
+
+    at: AwareDatetime
+    topic: str
+    producer: str
+    text: str
+
+
+class RunView(RunSummary):
+    """Everything that is known about one run; parts are None until they happened."""
+
+    alert: Alert
+    hypothesis: Hypothesis | None = None
+    checks: tuple[CheckResult, ...] = ()
+    plan: Plan | None = None
+    approval: ApprovalView | None = None
+    pull_request: PullRequestView | None = None
+    finished: FinishedView | None = None
+    timeline: tuple[TimelineEntry, ...] = ()
+
+
+class RunPage(Value):
+    """The newest runs that match, first one first."""
+
+    runs: tuple[RunSummary, ...]
+
+
+class DecisionView(Value):
+    """The decision that now stands; of two people the first one decides."""
+
+    run_id: str
+    decision: DecisionKind
+    by: str
+    at: AwareDatetime
+
+
+class CancelView(Value):
+    """A run was asked to stop."""
+
+    run_id: str
+    by: str
+    at: AwareDatetime
+
+
+class ErrorView(Value):
+    """What went wrong, and what to do about it."""
+
+    error: str
+    hint: str = ""
+
+
+class DeliveryStatus(StrEnum):
+    """What became of one alert of a delivery."""
+
+    OPENED = "opened"
+    ATTACHED = "attached"
+    RESOLVED = "resolved"
+    IGNORED = "ignored"
+
+
+class AlertReceipt(Value):
+    """Where one alert of a delivery went; an ignored one belongs to no run."""
+
+    fingerprint: str
+    status: DeliveryStatus
+    run_id: str = ""
+    thread_id: str = ""
+    poll_url: str = ""
+
+
+class DeliveryReceipt(Value):
+    """What ingest answers to a delivery: its first run, and a receipt for every alert."""
+
+    status: str
+    run_id: str = ""
+    thread_id: str = ""
+    poll_url: str = ""
+    alerts: tuple[AlertReceipt, ...] = ()
