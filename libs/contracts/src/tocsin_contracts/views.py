@@ -19,6 +19,7 @@ class ApprovalState(StrEnum):
     GRANTED = "granted"
     DENIED = "denied"
     EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
 
 
 class DecisionKind(StrEnum):
