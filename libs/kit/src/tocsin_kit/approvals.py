@@ -1,0 +1,224 @@
+"""Approvals: opened by action, shown by surfaces, redeemed once, bound to one plan hash.
+
+A token is `<approval id>.<nonce>`: each surface mints its own nonce, only its digest is stored,
+and redeeming it is one atomic step that also stores the event which tells of the decision.
+A missing record means that nothing was approved.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from redis.asyncio import Redis
+
+from tocsin_contracts import ApprovalDenied, ApprovalGranted, Decision, Event, RunId
+from tocsin_kit import keys
+from tocsin_kit.clock import Clock, SystemClock, from_millis, millis
+from tocsin_kit.outbox import Outbox, Stored
+from tocsin_kit.store import Script, text_fields, translated
+
+KEPT = timedelta(days=90)
+PROPOSER = "tocsin"
+
+
+class ApprovalState(StrEnum):
+    """Where an approval stands; only pending ones can be decided."""
+
+    PENDING = "pending"
+    GRANTED = "granted"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+class Answer(StrEnum):
+    """What a person said."""
+
+    GRANTED = "granted"
+    DENIED = "denied"
+
+
+class Refusal(StrEnum):
+    """Why a decision was not taken."""
+
+    UNKNOWN = "unknown"
+    BAD_TOKEN = "bad_token"  # noqa: S105 - a verdict, not a password
+    ALREADY = "already"
+    PLAN_CHANGED = "plan_changed"
+    EXPIRED = "expired"
+    NOT_ALLOWED = "not_allowed"
+    SELF_APPROVAL = "self_approval"
+    NOT_WAITING = "not_waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One approval as it stands."""
+
+    id: str
+    run_id: RunId
+    plan_hash: str
+    state: ApprovalState
+    expires_at: datetime
+    approvers: tuple[str, ...]
+    decided_by: str = ""
+    decided_at: datetime | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    """The decision that was taken, or the refusal and what is known about it."""
+
+    refusal: Refusal | None
+    state: ApprovalState | None
+    decided_by: str = ""
+    decided_at: datetime | None = None
+
+
+def approval_id(run_id: RunId, plan_hash: str) -> str:
+    """Return the id of the approval of a plan: the same plan has the same approval."""
+    return f"{run_id}.{plan_hash[:12]}"
+
+
+class Approvals:
+    """The approval records. Raises TransientError when the store does not answer."""
+
+    def __init__(self, client: Redis, clock: Clock | None = None) -> None:
+        self._client = client
+        self._clock = clock or SystemClock()
+        self._open = Script(client, "approval_open")
+        self._redeem = Script(client, "approval_redeem")
+        self._close = Script(client, "approval_close")
+
+    async def open(
+        self, run_id: RunId, plan_hash: str, approvers: Iterable[str], expires_at: datetime
+    ) -> Approval:
+        """Open the approval of a plan, or return it as it stands if it was opened before."""
+        key = keys.approval(run_id, plan_hash)
+        fields = {
+            "state": ApprovalState.PENDING.value,
+            "plan_hash": plan_hash,
+            "issued": str(millis(self._clock.now())),
+            "expires": str(millis(expires_at)),
+            "proposer": PROPOSER,
+            "approvers": "\n".join(["", *sorted(set(approvers)), ""]),
+        }
+        kept = int(KEPT.total_seconds() * 1000)
+        await self._open([key], [kept, *(part for pair in fields.items() for part in pair)])
+        found = await self.get(run_id, plan_hash)
+        if found is None:
+            raise RuntimeError(f"approval {key!r} vanished while it was opened")
+        return found
+
+    async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
+        """Return the approval of a plan, or None: nothing was ever approved."""
+        key = keys.approval(run_id, plan_hash)
+        async with translated(f"read approval {key!r}"):
+            record = text_fields(await self._client.hgetall(key))
+        if "state" not in record:
+            return None
+        decided = record.get("decided_at")
+        return Approval(
+            id=approval_id(run_id, plan_hash),
+            run_id=run_id,
+            plan_hash=record["plan_hash"],
+            state=ApprovalState(record["state"]),
+            expires_at=from_millis(record["expires"]),
+            approvers=tuple(record.get("approvers", "").split()),
+            decided_by=record.get("decided_by", ""),
+            decided_at=from_millis(decided) if decided else None,
+            reason=record.get("reason", ""),
+        )
+
+    async def mint(self, run_id: RunId, plan_hash: str, surface: str) -> str:
+        """Return a new single-use nonce for a surface; an older one of that surface is void."""
+        nonce = secrets.token_urlsafe(32)
+        key = keys.approval(run_id, plan_hash)
+        async with translated(f"mint a nonce for {key!r}"):
+            if await self._client.exists(key):
+                await self._client.hset(key, f"nonce:{surface}", _digest(nonce))
+        return nonce
+
+    async def redeem(
+        self,
+        outbox: Outbox,
+        *,
+        run_id: RunId,
+        plan_hash: str,
+        surface: str,
+        nonce: str,
+        answer: Answer,
+        by: str,
+        reason: str,
+    ) -> Redeemed:
+        """Take a decision exactly once; the event that tells of it is published before return.
+
+        A crash after the decision and before its event is healed by the outbox.
+        """
+        key, now = keys.approval(run_id, plan_hash), self._clock.now()
+        decision = Decision(
+            approval_id=approval_id(run_id, plan_hash),
+            plan_hash=plan_hash,
+            by=by,
+            surface=surface,
+            decided_at=now,
+            reason=reason,
+        )
+        event = _told(run_id, answer, decision)
+        await outbox.announce(key)
+        verdict, state, who, when = await self._redeem(
+            [key, keys.run(run_id)],
+            [
+                surface,
+                _digest(nonce),
+                plan_hash,
+                answer,
+                by,
+                reason,
+                millis(now),
+                event.topic,
+                event.model_dump_json(),
+            ],
+        )
+        at = from_millis(when) if when else None
+        if verdict != "ok":
+            known = ApprovalState(state) if state else None
+            return Redeemed(Refusal(verdict), known, who, at)
+        await outbox.send(Stored(key, f"out:{event.topic}", event))
+        return Redeemed(None, ApprovalState(state), who, at)
+
+    async def expire(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
+        """Close a pending approval whose time is over; returns how it stands now."""
+        return await self._end(run_id, plan_hash, ApprovalState.EXPIRED, "due")
+
+    async def withdraw(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
+        """Close a pending approval at once; returns how it stands now."""
+        return await self._end(run_id, plan_hash, ApprovalState.WITHDRAWN, "now")
+
+    async def _end(
+        self, run_id: RunId, plan_hash: str, state: ApprovalState, when: str
+    ) -> ApprovalState | None:
+        key = keys.approval(run_id, plan_hash)
+        found = await self._close([key], [state, millis(self._clock.now()), when])
+        return ApprovalState(found) if found else None
+
+
+def read(field: str, value: str) -> Event:
+    """Rebuild the decision event that a field of an approval record holds."""
+    topic = field.removeprefix("out:")
+    granted = topic == ApprovalGranted.topic
+    return (ApprovalGranted if granted else ApprovalDenied).model_validate_json(value)
+
+
+def _told(run_id: RunId, answer: Answer, decision: Decision) -> Event:
+    kind = ApprovalGranted if answer is Answer.GRANTED else ApprovalDenied
+    event = kind(run_id=run_id, at=decision.decided_at, decision=decision)
+    return event.caused_by(decision.approval_id, decision.surface.split(":")[0])
+
+
+def _digest(nonce: str) -> str:
+    return hashlib.sha256(nonce.encode()).hexdigest()

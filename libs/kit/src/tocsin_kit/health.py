@@ -1,0 +1,53 @@
+"""`/live` says that the loop turns; `/ready` that the bus stores and the run store answers."""
+
+import time
+from dataclasses import dataclass, field
+
+from redis.asyncio import Redis
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from tocsin_kit.bus import Bus
+from tocsin_kit.errors import TransientError
+from tocsin_kit.store import translated
+
+FRESH_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Health:
+    """Answers the probes; a readiness answer is reused for a second, so that probes cost little."""
+
+    bus: Bus
+    redis: Redis
+    _checked: float = field(default=0.0, init=False)
+    _wrong: str = field(default="not checked yet", init=False)
+
+    def routes(self) -> list[Route]:
+        """Return the two routes that every service has."""
+        return [Route("/live", self.live), Route("/ready", self.ready)]
+
+    async def live(self, request: Request) -> JSONResponse:
+        """Answer as long as the event loop turns."""
+        del request
+        return JSONResponse({"status": "live"})
+
+    async def ready(self, request: Request) -> JSONResponse:
+        """Publish a canary and ask the run store; 503 with the reason when either fails."""
+        del request
+        if time.monotonic() - self._checked > FRESH_SECONDS:
+            self._wrong = await self._look()
+            self._checked = time.monotonic()
+        if self._wrong:
+            return JSONResponse({"status": "not ready", "reason": self._wrong}, 503)
+        return JSONResponse({"status": "ready"})
+
+    async def _look(self) -> str:
+        try:
+            await self.bus.canary()
+            async with translated("ping"):
+                await self.redis.ping()
+        except TransientError as error:
+            return str(error)
+        return ""

@@ -1,0 +1,42 @@
+"""Every Redis key name, in one place; the keys of a run share its hash tag, so one slot."""
+
+import hashlib
+
+RUNS = "tocsin:runs"
+"""Sorted set of run ids by creation time in milliseconds."""
+
+
+def run(run_id: str) -> str:
+    """The record of a run: state, version, facts, attempts and stored outgoing events."""
+    return f"tocsin:run:{{{run_id}}}"
+
+
+def lease(run_id: str, service: str) -> str:
+    """Who works on a run for a service; the value is the token, the key expires with the lease."""
+    return f"tocsin:lease:{{{run_id}}}:{service}"
+
+
+def lease_of_thread(thread_id: str) -> str:
+    """Return the lease that a graph's thread, `<run>:<service>:<attempt>`, is written under."""
+    run_id, service, _ = thread_id.split(":", 2)
+    return lease(run_id, service)
+
+
+def approval(run_id: str, plan_hash: str) -> str:
+    """One approval: a run has one for each plan that was put to people."""
+    return f"tocsin:approval:{{{run_id}}}:{plan_hash[:12]}"
+
+
+def incident(incident_key: str) -> str:
+    """The receiver's record of one incident; its key is made of labels, so it is hashed."""
+    return f"tocsin:incident:{{{hashlib.sha256(incident_key.encode()).hexdigest()[:32]}}}"
+
+
+def notice(run_id: str) -> str:
+    """What the notifier last told about a run."""
+    return f"tocsin:notice:{{{run_id}}}"
+
+
+def outbox(owner: str) -> str:
+    """Sorted set of records that may hold events which are not acknowledged yet."""
+    return f"tocsin:outbox:{owner}"

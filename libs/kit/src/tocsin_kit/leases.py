@@ -1,0 +1,57 @@
+"""Work under a lease: it is renewed meanwhile, and the work stops when it is lost or cancelled."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+
+from tocsin_kit.errors import TransientError
+from tocsin_kit.runs import Lease, Renewal, RunStore
+
+_CURRENT: ContextVar[Lease | None] = ContextVar("tocsin_lease", default=None)
+
+
+class RunCancelledError(Exception):
+    """A person asked the run to stop while a handler worked on it."""
+
+
+def current() -> Lease | None:
+    """Return the lease that the running handler works under; None outside a handler."""
+    return _CURRENT.get()
+
+
+@asynccontextmanager
+async def held(runs: RunStore, lease: Lease, every: float) -> AsyncIterator[None]:
+    """Renew the lease every so many seconds while the block runs.
+
+    Raises TransientError in the block when the lease is lost, RunCancelledError when the run was
+    asked to stop.
+    """
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("a lease is held by a task")
+    ended: list[Renewal] = []
+
+    async def beat() -> None:
+        while not ended:
+            await asyncio.sleep(every)
+            with suppress(TransientError):
+                if (found := await runs.renew(lease)) is not Renewal.KEPT:
+                    ended.append(found)
+                    task.cancel()
+
+    token, beating = _CURRENT.set(lease), asyncio.create_task(beat())
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not ended:
+            raise
+        task.uncancel()
+        if ended[0] is Renewal.CANCELLED:
+            raise RunCancelledError(lease.run_id) from None
+        raise TransientError(f"lease on run {lease.run_id!r} was lost") from None
+    finally:
+        _CURRENT.reset(token)
+        beating.cancel()
+        with suppress(asyncio.CancelledError):
+            await beating

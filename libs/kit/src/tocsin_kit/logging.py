@@ -1,0 +1,80 @@
+"""Structured logs: dotted event names with fields, run and event ids bound, secrets masked."""
+
+import logging
+import sys
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+from pydantic import SecretStr
+
+from tocsin_kit.redaction import Redactor
+from tocsin_kit.settings import LogFormat, ServiceSettings
+
+
+def configure(settings: ServiceSettings) -> None:
+    """Send every log line of this process, the libraries' too, through one masked pipeline."""
+    redactor = Redactor(_secrets(settings))
+
+    def redact(
+        logger: Any, method: str, fields: MutableMapping[str, Any]
+    ) -> MutableMapping[str, Any]:
+        del logger, method
+        return {name: redactor.value(value, name) for name, value in fields.items()}
+
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        redact,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _renderer(settings.log_format),
+            ],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=settings.log_level, force=True)
+    structlog.contextvars.bind_contextvars(service=settings.service)
+
+
+def get(name: str) -> structlog.stdlib.BoundLogger:
+    """Return the logger of a module."""
+    logger: structlog.stdlib.BoundLogger = structlog.get_logger(name)
+    return logger
+
+
+def _renderer(style: LogFormat) -> structlog.typing.Processor:
+    if style is LogFormat.CONSOLE:
+        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    return structlog.processors.JSONRenderer()
+
+
+def _secrets(settings: ServiceSettings) -> set[str]:
+    """Collect every SecretStr that the settings hold, however deep."""
+    found: set[str] = set()
+
+    def walk(value: Any) -> None:
+        if isinstance(value, SecretStr):
+            found.add(value.get_secret_value())
+        elif isinstance(value, dict):
+            for inner in value.values():
+                walk(inner)
+        elif isinstance(value, list | tuple | frozenset | set):
+            for inner in value:
+                walk(inner)
+
+    for name in type(settings).model_fields:
+        walk(getattr(settings, name))
+    return found

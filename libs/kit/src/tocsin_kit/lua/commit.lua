@@ -1,0 +1,25 @@
+-- Store what a handler concluded: state, version, facts and the outgoing events, all or nothing.
+-- KEYS: run, lease
+-- ARGV: 1 service, 2 event id, 3 token, 4 states it may leave, 5 new state ('' keeps),
+--       6 outgoing events, 7 now ms, 8 time to live ms, then fact name and fact, in pairs
+-- Returns {verdict, stored outgoing events}
+local run, lease = KEYS[1], KEYS[2]
+local field = 'done:' .. ARGV[1] .. ':' .. ARGV[2]
+local done = redis.call('HGET', run, field)
+if done then return {'done', done} end
+if redis.call('GET', lease) ~= ARGV[3] then return {'fenced', ''} end
+redis.call('DEL', lease)
+
+local state = redis.call('HGET', run, 'state') or 'received'
+if not string.find(',' .. ARGV[4] .. ',', ',' .. state .. ',', 1, true) then return {'stale', state} end
+local version = tonumber(redis.call('HGET', run, 'version') or '0')
+if ARGV[5] ~= '' then
+  version = version + 1
+  redis.call('HSET', run, 'state', ARGV[5], 'version', version)
+end
+local stored = version .. '\n' .. ARGV[6]
+redis.call('HSET', run, field, stored, 'updated', ARGV[7])
+redis.call('HDEL', run, 'attempts:' .. ARGV[1] .. ':' .. ARGV[2], 'error:' .. ARGV[1] .. ':' .. ARGV[2])
+for i = 9, #ARGV, 2 do redis.call('HSET', run, 'fact:' .. ARGV[i], ARGV[i + 1]) end
+redis.call('PEXPIRE', run, ARGV[8])
+return {'ok', stored}

@@ -1,0 +1,42 @@
+"""Keep secrets out of logs: exact values that settings hold, and shapes that are always secrets."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+MASK = "[redacted]"
+
+_SHAPES = re.compile(
+    r"(?i)(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}"
+    r"|\bglpat-[A-Za-z0-9_-]{16,}"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)"
+    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
+)
+_NAMES = re.compile(r"(?i)(password|passwd|secret|token|api_?key|authorization|credential)")
+
+
+class Redactor:
+    """Masks secrets in text and in nested values."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets = sorted({s for s in secrets if len(s) >= 6}, key=len, reverse=True)  # noqa: PLR2004 - shorter values would mask ordinary words
+
+    def text(self, value: str) -> str:
+        """Return the text with every known or recognisable secret masked."""
+        for secret in self._secrets:
+            value = value.replace(secret, MASK)
+        return _SHAPES.sub(MASK, value)
+
+    def value(self, value: Any, name: str = "") -> Any:
+        """Return the value masked, by what it holds and by what its field is called."""
+        if isinstance(value, str):
+            return MASK if value and _NAMES.search(name) else self.text(value)
+        if isinstance(value, dict):
+            return {key: self.value(inner, str(key)) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(self.value(inner, name) for inner in value)
+        return value

@@ -1,0 +1,69 @@
+"""Reading runs: the record as an object, for whoever shows or continues one."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from redis.asyncio import Redis
+
+from tocsin_contracts import BY_TOPIC, Event, RunId, RunState
+from tocsin_kit import keys
+from tocsin_kit.clock import from_millis
+from tocsin_kit.store import text_fields, translated
+
+E = TypeVar("E", bound=Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as it stands; its facts are the latest event of each topic."""
+
+    id: RunId
+    state: RunState
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    cancel_requested: bool
+    facts: dict[str, Event]
+
+    def fact(self, event_type: type[E]) -> E | None:
+        """Return the latest event of a type, or None if it has not happened."""
+        found = self.facts.get(event_type.topic)
+        return found if isinstance(found, event_type) else None
+
+
+class RunReader:
+    """Reads the records that services commit."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def get(self, run_id: RunId) -> Run | None:
+        """Return the run, or None if there is no such run (or it is older than the store keeps)."""
+        async with translated(f"read run {run_id!r}"):
+            record = text_fields(await self._client.hgetall(keys.run(run_id)))
+        return _run(run_id, record) if "created" in record else None
+
+    async def recent(self, limit: int) -> list[Run]:
+        """Return the newest runs first."""
+        async with translated("list runs"):
+            found = await self._client.zrevrange(keys.RUNS, 0, max(limit, 1) - 1)
+        runs = [await self.get(RunId(str(run_id))) for run_id in found]
+        return [run for run in runs if run]
+
+
+def _run(run_id: RunId, record: dict[str, str]) -> Run:
+    facts = {
+        name.removeprefix("fact:"): BY_TOPIC[name.removeprefix("fact:")].model_validate_json(body)
+        for name, body in record.items()
+        if name.startswith("fact:") and name.removeprefix("fact:") in BY_TOPIC
+    }
+    return Run(
+        id=run_id,
+        state=RunState(record.get("state", RunState.RECEIVED)),
+        version=int(record.get("version", 0)),
+        created_at=from_millis(record["created"]),
+        updated_at=from_millis(record.get("updated", record["created"])),
+        cancel_requested="cancel" in record,
+        facts=facts,
+    )

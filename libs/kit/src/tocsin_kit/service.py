@@ -1,0 +1,103 @@
+"""Run one service: bus, HTTP port and background tasks together, until a signal ends them."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from tocsin_kit import logging
+from tocsin_kit.errors import PermanentError
+from tocsin_kit.health import Health
+from tocsin_kit.parts import Parts
+from tocsin_kit.settings import ServiceSettings
+
+DRAIN_SECONDS = 20
+
+log = logging.get(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Everything that runs in one process."""
+
+    settings: ServiceSettings
+    port: int
+    parts: Parts
+    http: ASGIApp | None = None
+    background: Sequence[Callable[[], Awaitable[None]]] = field(default=())
+
+
+def main(build: Callable[[Sequence[str]], Service]) -> None:
+    """Build the service from the command line, run it, and exit with what became of it."""
+    try:
+        service = build(sys.argv[1:])
+    except PermanentError as error:
+        sys.exit(f"tocsin: {error}")
+    try:
+        asyncio.run(run(service))
+    except Exception:
+        log.exception("service.died", service=service.settings.service)
+        sys.exit(1)
+
+
+async def run(service: Service) -> None:
+    """Run until SIGTERM or SIGINT; then finish what is in flight and close everything."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    server, broker = _Server(_config(service)), service.parts.bus.broker
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(service.parts.aclose)
+        serving = asyncio.create_task(server.serve())
+        await broker.start()
+        stack.push_async_callback(broker.stop)
+        tasks = [asyncio.ensure_future(start()) for start in service.background]
+        log.info("service.started", port=service.port)
+        await _first(asyncio.ensure_future(stop.wait()), serving, *tasks)
+        log.info("service.stopping")
+        server.should_exit = True
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await serving
+
+
+async def _first(stopped: "asyncio.Future[Any]", *tasks: "asyncio.Future[Any]") -> None:
+    """Wait for the first to end; a failure of any of them is ours."""
+    done, _ = await asyncio.wait([stopped, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()
+    stopped.cancel()
+
+
+def _config(service: Service) -> uvicorn.Config:
+    health = Health(service.parts.bus, service.parts.redis)
+    app = Starlette(routes=health.routes())
+    if service.http is not None:
+        app.mount("/", service.http)
+    return uvicorn.Config(
+        app,
+        host=service.settings.host,
+        port=service.port,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves the process's signals to us."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

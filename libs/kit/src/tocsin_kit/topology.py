@@ -1,0 +1,163 @@
+"""Streams and consumers as data: what every service relies on and one owner creates.
+
+Facts are refused when the stream is full (`discard: new`) so that nothing acknowledged is dropped.
+Timers need message schedules, which the server refuses on such a stream: they live alone.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nats.js.api import (
+    AckPolicy,
+    ConsumerConfig,
+    DiscardPolicy,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+)
+
+from tocsin_contracts import (
+    PREFIX,
+    AlertAccepted,
+    AlertRepeated,
+    AlertResolved,
+    ApprovalDenied,
+    ApprovalGranted,
+    ApprovalRequested,
+    Event,
+    HypothesisFormed,
+    HypothesisRejected,
+    IncidentOpened,
+    InvestigationInconclusive,
+    PlanDrafted,
+    PlanStale,
+    PullRequestOpened,
+    RunCancelRequested,
+    RunEscalated,
+    RunFinished,
+)
+
+FACTS = "TOCSIN"
+TIMERS = "TOCSIN_TIMERS"
+PARKED = "TOCSIN_PARKED"
+CANARY = "TOCSIN_CANARY"
+
+DAY = 86_400
+GIB = 1024**3
+MIB = 1024**2
+
+
+class TimerKind(StrEnum):
+    """Names of the timers; the owner of each is in CONSUMERS."""
+
+    APPROVAL_EXPIRY = "approval-expiry"
+
+
+READS: tuple[tuple[str, type[Event]], ...] = (
+    ("ingest", AlertAccepted),
+    ("ingest", AlertRepeated),
+    ("ingest", RunFinished),
+    ("rca", IncidentOpened),
+    ("rca", HypothesisRejected),
+    ("validation", HypothesisFormed),
+    ("validation", InvestigationInconclusive),
+    ("validation", PlanStale),
+    ("action", PlanDrafted),
+    ("action", ApprovalGranted),
+    ("action", ApprovalDenied),
+    ("action", AlertResolved),
+    ("action", RunCancelRequested),
+    ("notifier", IncidentOpened),
+    ("notifier", ApprovalRequested),
+    ("notifier", ApprovalGranted),
+    ("notifier", ApprovalDenied),
+    ("notifier", PullRequestOpened),
+    ("notifier", RunEscalated),
+    ("notifier", RunFinished),
+)
+
+RINGS: tuple[tuple[str, TimerKind], ...] = (("action", TimerKind.APPROVAL_EXPIRY),)
+"""Which service wakes for which timer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """One durable: a service's own place in a stream."""
+
+    stream: str
+    durable: str
+    subject: str
+
+
+def durable(service: str, event_type: type[Event]) -> str:
+    """Return the durable's name, `<service>-<fact>`."""
+    return f"{service}-{event_type.topic.split('.')[1]}"
+
+
+def timer_durable(service: str, kind: TimerKind) -> str:
+    """Return the durable's name of a timer."""
+    return f"{service}-due-{kind}"
+
+
+def timer_subject(stage: str, kind: TimerKind, run_id: str) -> str:
+    """Return where a timer is set (`set`) or comes due (`due`)."""
+    return f"{PREFIX}-timer.{stage}.{kind}.{run_id}"
+
+
+CONSUMERS: tuple[Consumer, ...] = (
+    *(Consumer(FACTS, durable(who, event), event.pattern()) for who, event in READS),
+    *(Consumer(TIMERS, timer_durable(who, k), timer_subject("due", k, "*")) for who, k in RINGS),
+)
+
+STREAMS: tuple[StreamConfig, ...] = (
+    StreamConfig(
+        name=FACTS,
+        subjects=[f"{PREFIX}.>"],
+        storage=StorageType.FILE,
+        retention=RetentionPolicy.LIMITS,
+        discard=DiscardPolicy.NEW,
+        max_age=30 * DAY,
+        max_bytes=2 * GIB,
+        duplicate_window=10 * 60,
+    ),
+    StreamConfig(
+        name=TIMERS,
+        subjects=[f"{PREFIX}-timer.>"],
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.OLD,
+        max_age=30 * DAY,
+        max_bytes=256 * MIB,
+        duplicate_window=10 * 60,
+        allow_msg_schedules=True,
+    ),
+    StreamConfig(
+        name=PARKED,
+        subjects=[f"{PREFIX}-parked.>"],
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.OLD,
+        max_age=90 * DAY,
+        max_bytes=256 * MIB,
+        duplicate_window=10 * 60,
+    ),
+    StreamConfig(
+        name=CANARY,
+        subjects=[f"{PREFIX}-canary.>"],
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.OLD,
+        max_msgs_per_subject=1,
+        max_age=DAY,
+        max_bytes=MIB,
+    ),
+)
+
+
+def consumer_config(consumer: Consumer, ack_wait: float) -> ConsumerConfig:
+    """Return the durable's configuration; attempts are counted in the run store, not here."""
+    return ConsumerConfig(
+        durable_name=consumer.durable,
+        filter_subject=consumer.subject,
+        ack_policy=AckPolicy.EXPLICIT,
+        ack_wait=ack_wait,
+        max_deliver=-1,
+        max_ack_pending=1024,
+    )

@@ -1,0 +1,79 @@
+"""Which alerts belong together: identity from labels, never from text, order or severity."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+
+from tocsin_contracts import Alert, Workload
+
+KIND_LABELS = {
+    "deployment": "Deployment",
+    "statefulset": "StatefulSet",
+    "daemonset": "DaemonSet",
+    "cronjob": "CronJob",
+    "job_name": "Job",
+}
+_HASHED_POD = re.compile(
+    r"^(?P<name>.+)-(?:[bcdfghjklmnpqrstvwxz2456789]{8,10}|[a-f0-9]{8,10})-[a-z0-9]{5}$"
+)
+_ORDINAL_POD = re.compile(r"^(?P<name>.+)-\d+$")
+_SUFFIXED_POD = re.compile(r"^(?P<name>.+)-[bcdfghjklmnpqrstvwxz2456789]{5}$")
+
+
+def fingerprint(source: str, labels: Mapping[str, str], ignored: Iterable[str]) -> str:
+    """Return the identity of an alert: same labels, same alert, whichever replica sent it."""
+    skipped = frozenset(ignored)
+    digest = hashlib.sha256(source.encode())
+    for name in sorted(labels):
+        if name not in skipped:
+            digest.update(b"\x00" + name.encode() + b"\x01" + labels[name].encode())
+    return digest.hexdigest()[:16]
+
+
+def workload(labels: Mapping[str, str]) -> Workload | None:
+    """Return what the labels are about; pod names are read only where no label says it better."""
+    namespace = labels.get("exported_namespace") or labels.get("namespace", "")
+    if not namespace:
+        return None
+    kind, name = _kind_and_name(labels)
+    if not name:
+        return None
+    return Workload(
+        cluster=labels.get("cluster", ""),
+        namespace=namespace,
+        name=name,
+        kind=kind,
+        container=labels.get("exported_container") or labels.get("container", ""),
+    )
+
+
+def incident_key(alert: Alert) -> str:
+    """Return what alerts of one incident have in common.
+
+    Alerts about one workload are one incident, whatever each of them complains about; an alert
+    without a workload is its own.
+    """
+    if alert.workload:
+        at = alert.workload
+        return f"workload|{at.cluster}|{at.namespace}|{at.name}"
+    return f"alert|{alert.source}|{alert.fingerprint}"
+
+
+def _kind_and_name(labels: Mapping[str, str]) -> tuple[str, str]:
+    for label, kind in KIND_LABELS.items():
+        if name := labels.get(label):
+            return kind, name
+    if name := labels.get("workload"):
+        return "", name
+    if pod := labels.get("exported_pod") or labels.get("pod"):
+        return _owner_by_name(pod)
+    return ("Service", labels["service"]) if labels.get("service") else ("", "")
+
+
+def _owner_by_name(pod: str) -> tuple[str, str]:
+    for pattern, kind in ((_HASHED_POD, "Deployment"), (_ORDINAL_POD, "StatefulSet")):
+        if found := pattern.match(pod):
+            return kind, found["name"]
+    if found := _SUFFIXED_POD.match(pod):
+        return "", found["name"]
+    return "Pod", pod

@@ -1,0 +1,149 @@
+"""The webhook endpoint: verify, parse every alert, admit each, answer only once all is stored."""
+
+import hmac
+import json
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from tocsin_contracts import Alert
+from tocsin_ingest import admission
+from tocsin_ingest.ports import AlertSource, BadPayloadError, Intake, Runs
+from tocsin_kit import logging
+from tocsin_kit.errors import TransientError
+from tocsin_kit.intake import Admission, Outcome
+from tocsin_kit.registry import Registry
+
+log = logging.get(__name__)
+
+
+class RefusedError(Exception):
+    """A request that gets an answer other than 202."""
+
+    def __init__(self, status: int, error: str, hint: str) -> None:
+        super().__init__(error)
+        self.status = status
+        self.body = {"error": error, "hint": hint}
+
+
+class Api:
+    """Receives webhooks. 2xx means that every alert of the request is stored on the bus."""
+
+    def __init__(
+        self,
+        sources: Registry[AlertSource],
+        intake: Intake,
+        runs: Runs,
+        *,
+        tokens: Sequence[SecretStr],
+        replica_labels: frozenset[str],
+        max_body_bytes: int,
+    ) -> None:
+        self._sources = sources
+        self._intake = intake
+        self._runs = runs
+        self._tokens = [token.get_secret_value().encode() for token in tokens]
+        self._replica_labels = replica_labels
+        self._max_body_bytes = max_body_bytes
+
+    def app(self) -> Starlette:
+        """Return the HTTP application."""
+        route = Route("/webhook/{source}", self.receive, methods=["POST"])
+        return Starlette(routes=[route], exception_handlers={RefusedError: _refuse})
+
+    async def receive(self, request: Request) -> JSONResponse:
+        """Take one webhook request."""
+        self._verify(request)
+        name = request.path_params["source"]
+        if name not in self._sources:
+            known = ", ".join(source.name for source in self._sources)
+            raise RefusedError(404, f"no alert source {name!r}", f"known sources: {known}")
+        alerts = self._parse(self._sources[name], await self._body(request))
+        try:
+            admitted = [(alert, await self._admit(alert)) for alert in alerts]
+        except TransientError as error:
+            log.warning("ingest.not_stored", why=str(error))
+            raise RefusedError(
+                503, "the alert could not be stored", "send it again; nothing was lost"
+            ) from error
+        return JSONResponse(_answer(admitted), 202)
+
+    async def _admit(self, alert: Alert) -> Admission:
+        admitted = await self._intake.admit(admission.incident_key(alert), alert)
+        if admitted.outcome is Outcome.OPENED and admitted.stored:
+            await self._runs.create(admitted.stored.event)
+        await self._intake.tell(admitted)
+        log.info(
+            "ingest.alert_admitted",
+            outcome=admitted.outcome,
+            run=admitted.run_id,
+            title=alert.title,
+        )
+        return admitted
+
+    def _verify(self, request: Request) -> None:
+        if not self._tokens:
+            return
+        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+        matches = [hmac.compare_digest(given, token) for token in self._tokens]
+        if not any(matches):
+            raise RefusedError(
+                401, "unknown sender", "send `Authorization: Bearer <one of TOCSIN_INGEST_TOKENS>`"
+            )
+
+    async def _body(self, request: Request) -> bytes:
+        body = bytearray()
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > self._max_body_bytes:
+                    limit = self._max_body_bytes
+                    raise RefusedError(413, f"the body is over {limit} bytes", "send fewer alerts")
+        except ClientDisconnect:
+            raise RefusedError(400, "the sender hung up", "send the request again") from None
+        return bytes(body)
+
+    def _parse(self, source: AlertSource, body: bytes) -> list[Alert]:
+        try:
+            payload = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise RefusedError(400, f"not JSON: {error}", "send one JSON object") from None
+        if not isinstance(payload, dict):
+            raise RefusedError(422, "the body is no JSON object", "send one JSON object")
+        try:
+            return source.parse(payload, self._replica_labels)
+        except BadPayloadError as error:
+            raise RefusedError(422, str(error), f"see docs/sources.md for {source.name}") from None
+
+
+def _answer(admitted: Sequence[tuple[Alert, Admission]]) -> dict[str, Any]:
+    """Answer with one entry per alert; the first entry also stands at the top."""
+    entries = [
+        {
+            "fingerprint": alert.fingerprint,
+            "status": one.outcome,
+            "run_id": one.run_id,
+            "thread_id": one.run_id,
+            "poll_url": f"/api/v1/runs/{one.run_id}" if one.run_id else None,
+        }
+        for alert, one in admitted
+    ]
+    first = {name: entries[0][name] for name in ("run_id", "thread_id", "poll_url")}
+    return {"status": "accepted", **first, "alerts": entries}
+
+
+async def _refuse(request: Request, error: Exception) -> JSONResponse:
+    del request
+    if not isinstance(error, RefusedError):
+        raise error
+    retry = {"Retry-After": "5"} if error.status == 503 else None  # noqa: PLR2004 - the status itself
+    return JSONResponse(error.body, error.status, headers=retry)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")

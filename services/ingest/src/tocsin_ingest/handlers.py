@@ -1,0 +1,52 @@
+"""Where events meet the triage graph."""
+
+from collections.abc import Sequence
+
+from tocsin_contracts import (
+    AlertAccepted,
+    AlertRepeated,
+    AlertSuppressed,
+    EndReason,
+    Event,
+    IncidentOpened,
+    RunFinished,
+    RunState,
+)
+from tocsin_ingest.ports import Intake, Reader
+from tocsin_ingest.state import TriageState
+from tocsin_kit.graphs import Subgraph
+
+
+class Handlers:
+    """One method per event that ingest consumes; what it returns is committed and published."""
+
+    def __init__(self, graph: Subgraph[TriageState], intake: Intake, runs: Reader) -> None:
+        self._graph = graph
+        self._intake = intake
+        self._runs = runs
+
+    async def on_alert_accepted(self, event: AlertAccepted) -> Sequence[Event]:
+        """Decide whether a new run deserves an investigation."""
+        state = await self._graph.run(event.run_id, "1", {"alert": event.alert})
+        if state["investigate"]:
+            return [IncidentOpened(run_id=event.run_id, alert=event.alert)]
+        return [
+            AlertSuppressed(run_id=event.run_id, alert=event.alert, rule=state["rule"]),
+            RunFinished(
+                run_id=event.run_id,
+                outcome=RunState.SUPPRESSED,
+                reason=EndReason.SUPPRESSED_BY_RULE,
+                sentence=f"Nothing to do: {state['rule']}.",
+            ),
+        ]
+
+    async def on_alert_repeated(self, event: AlertRepeated) -> None:
+        """Keep the latest count on the run's record; nothing else follows from a repeat."""
+        del event
+
+    async def on_run_finished(self, event: RunFinished) -> None:
+        """Let the next episode of the incident open a new run."""
+        run = await self._runs.get(event.run_id)
+        accepted = run.fact(AlertAccepted) if run else None
+        if accepted:
+            await self._intake.close(accepted.incident_key, event.run_id)

@@ -1,0 +1,12 @@
+"""Alert sources. To add one: write its file, then name it in BUILTIN."""
+
+from tocsin_ingest.ports import AlertSource
+from tocsin_ingest.sources.alertmanager import Alertmanager
+from tocsin_kit.registry import Registry
+
+BUILTIN: tuple[AlertSource, ...] = (Alertmanager(),)
+
+
+def load() -> Registry[AlertSource]:
+    """Return every source that is known."""
+    return Registry("alert sources", BUILTIN)
