@@ -15,6 +15,7 @@ from enum import StrEnum
 from redis.asyncio import Redis
 
 from tocsin_contracts import ApprovalDenied, ApprovalGranted, Decision, Event, RunId
+from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, from_millis, millis
 from tocsin_kit.outbox import Outbox, Stored
@@ -22,23 +23,8 @@ from tocsin_kit.store import Script, text_fields, translated
 
 KEPT = timedelta(days=90)
 PROPOSER = "tocsin"
-
-
-class ApprovalState(StrEnum):
-    """Where an approval stands; only pending ones can be decided."""
-
-    PENDING = "pending"
-    GRANTED = "granted"
-    DENIED = "denied"
-    EXPIRED = "expired"
-    WITHDRAWN = "withdrawn"
-
-
-class Answer(StrEnum):
-    """What a person said."""
-
-    GRANTED = "granted"
-    DENIED = "denied"
+OWNER = "approvals"
+"""The outbox that every redeemer shares, so that any of them heals a crash of another."""
 
 
 class Refusal(StrEnum):
@@ -87,8 +73,9 @@ def approval_id(run_id: RunId, plan_hash: str) -> str:
 class Approvals:
     """The approval records. Raises TransientError when the store does not answer."""
 
-    def __init__(self, client: Redis, clock: Clock | None = None) -> None:
+    def __init__(self, client: Redis, outbox: Outbox, clock: Clock | None = None) -> None:
         self._client = client
+        self._outbox = outbox
         self._clock = clock or SystemClock()
         self._open = Script(client, "approval_open")
         self._redeem = Script(client, "approval_redeem")
@@ -145,13 +132,12 @@ class Approvals:
 
     async def redeem(
         self,
-        outbox: Outbox,
         *,
         run_id: RunId,
         plan_hash: str,
         surface: str,
         nonce: str,
-        answer: Answer,
+        answer: DecisionKind,
         by: str,
         reason: str,
     ) -> Redeemed:
@@ -169,7 +155,7 @@ class Approvals:
             reason=reason,
         )
         event = _told(run_id, answer, decision)
-        await outbox.announce(key)
+        await self._outbox.announce(key)
         verdict, state, who, when = await self._redeem(
             [key, keys.run(run_id)],
             [
@@ -188,8 +174,30 @@ class Approvals:
         if verdict != "ok":
             known = ApprovalState(state) if state else None
             return Redeemed(Refusal(verdict), known, who, at)
-        await outbox.send(Stored(key, f"out:{event.topic}", event))
+        await self._outbox.send(Stored(key, f"out:{event.topic}", event))
         return Redeemed(None, ApprovalState(state), who, at)
+
+    async def decide(
+        self,
+        *,
+        run_id: RunId,
+        plan_hash: str,
+        surface: str,
+        answer: DecisionKind,
+        by: str,
+        reason: str,
+    ) -> Redeemed:
+        """Take the decision of a person whom the surface has just authenticated."""
+        nonce = await self.mint(run_id, plan_hash, surface)
+        return await self.redeem(
+            run_id=run_id,
+            plan_hash=plan_hash,
+            surface=surface,
+            nonce=nonce,
+            answer=answer,
+            by=by,
+            reason=reason,
+        )
 
     async def expire(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
         """Close a pending approval whose time is over; returns how it stands now."""
@@ -214,8 +222,8 @@ def read(field: str, value: str) -> Event:
     return (ApprovalGranted if granted else ApprovalDenied).model_validate_json(value)
 
 
-def _told(run_id: RunId, answer: Answer, decision: Decision) -> Event:
-    kind = ApprovalGranted if answer is Answer.GRANTED else ApprovalDenied
+def _told(run_id: RunId, answer: DecisionKind, decision: Decision) -> Event:
+    kind = ApprovalGranted if answer is DecisionKind.GRANTED else ApprovalDenied
     event = kind(run_id=run_id, at=decision.decided_at, decision=decision)
     return event.caused_by(decision.approval_id, decision.surface.split(":")[0])
 

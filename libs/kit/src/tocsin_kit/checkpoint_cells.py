@@ -1,6 +1,6 @@
 """What the bytes of a checkpoint mean: LangGraph's values to cells and back, without IO."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
@@ -33,7 +33,7 @@ def strict_serializer(*types: type) -> JsonPlusSerializer:
     """Return a serializer that revives the contracts, the given types and LangGraph's own.
 
     Whatever else a cell claims to hold comes back as plain data, so reading state that someone
-    else may have written imports and calls nothing.
+    else may have written imports and calls nothing else.
     """
     return JsonPlusSerializer(allowed_msgpack_modules=[*CONTRACTS, *types])
 
@@ -116,12 +116,10 @@ class Codec:
         return self.serde.loads_typed((kind.decode(), data))
 
 
-def orphans(rows: Mapping[bytes, bytes], doomed: Iterable[bytes]) -> set[bytes]:
+def orphans(rows: Mapping[bytes, bytes], doomed: Collection[bytes]) -> set[bytes]:
     """Return the names of the blobs that no row needs any more once the doomed rows are gone."""
-    kept = set(rows) - set(doomed)
-    return _blob_names(rows[field] for field in set(rows) - kept) - _blob_names(
-        rows[field] for field in kept
-    )
+    gone = _blob_names(row for name, row in rows.items() if name in doomed)
+    return gone - _blob_names(row for name, row in rows.items() if name not in doomed)
 
 
 def _blob_names(rows: Iterable[bytes]) -> set[bytes]:

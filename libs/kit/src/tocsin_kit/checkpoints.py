@@ -30,6 +30,7 @@ from tocsin_kit.checkpoint_rows import (
     thread_of,
 )
 from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.store import translated
 
 
 class RedisSaver(BaseCheckpointSaver[str]):
@@ -37,8 +38,9 @@ class RedisSaver(BaseCheckpointSaver[str]):
 
     A thread expires as a whole, `ttl_seconds` after it was last written. With `fence` in the
     configurable every write checks it against the lease that `lease_key` names for the thread, so
-    a worker that lost its run raises TransientError instead of overwriting its successor. The
-    client must not decode responses. LangGraph's synchronous methods are not offered.
+    a worker that lost its run raises TransientError instead of overwriting its successor; so does
+    a store that does not answer what a running graph asks. The client must not decode responses.
+    LangGraph's synchronous methods are not offered.
     """
 
     def __init__(
@@ -94,7 +96,8 @@ class RedisSaver(BaseCheckpointSaver[str]):
         """Return the checkpoint that is asked for, or the newest of its namespace."""
         asked = Address.of(config)
         names = [*ThreadKeys.of(asked.thread_id)]
-        found = await self._get(keys=names, args=[asked.prefix, asked.checkpoint_id])
+        async with translated(f"read a checkpoint of thread {asked.thread_id!r}"):
+            found = await self._get(keys=names, args=[asked.prefix, asked.checkpoint_id])
         if found is None:
             return None
         field, *cells = found
@@ -126,20 +129,22 @@ class RedisSaver(BaseCheckpointSaver[str]):
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Remove everything of a thread."""
-        await self._client.unlink(*ThreadKeys.of(thread_id))
+        async with translated(f"remove thread {thread_id!r}"):
+            await self._client.unlink(*ThreadKeys.of(thread_id))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Remove the checkpoints whose metadata names one of LangGraph's run ids; reads all."""
         for thread_id in await self._thread_ids():
             config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
-            listed = [each async for each in self.alist(config)]
             gone = [
-                Address.of(each.config) for each in listed if each.metadata.get("run_id") in run_ids
+                Address.of(found.config)
+                async for found in self.alist(config)
+                if found.metadata.get("run_id") in run_ids
             ]
             await self._drop(thread_id, gone)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Replace the target by the source; on a cluster both must be threads of one run."""
+        """Copy over the target; on a cluster both must be threads of one run."""
         targets = ThreadKeys.of(target_thread_id)
         async with self._client.pipeline(transaction=True) as pipeline:
             for source, target in zip(ThreadKeys.of(source_thread_id), targets, strict=True):
@@ -169,7 +174,9 @@ class RedisSaver(BaseCheckpointSaver[str]):
         asked = config["configurable"]
         thread_id, fence = str(asked["thread_id"]), asked.get("fence", "")
         names = [*ThreadKeys.of(thread_id), *([self._lease(thread_id)] if fence else [])]
-        if not await script(keys=names, args=[self._ttl, fence, *parts]):
+        async with translated(f"write a checkpoint of thread {thread_id!r}"):
+            stored = await script(keys=names, args=[self._ttl, fence, *parts])
+        if not stored:
             raise TransientError(
                 f"lease lost on thread {thread_id!r}: another worker owns the run now; let it go"
             )

@@ -46,6 +46,7 @@ def configure(settings: ServiceSettings) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=settings.log_level, force=True)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(service=settings.service)
 
 

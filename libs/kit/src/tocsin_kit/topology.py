@@ -146,6 +146,7 @@ STREAMS: tuple[StreamConfig, ...] = (
         discard=DiscardPolicy.OLD,
         max_msgs_per_subject=1,
         max_age=DAY,
+        duplicate_window=2 * 60,
         max_bytes=MIB,
     ),
 )

@@ -15,6 +15,7 @@ Handler = Callable[[E_contra], Awaitable[Answer]]
 Publish = Callable[[Event], Awaitable[None]]
 
 EARLY_RETRY = 1.0
+BUSY_RETRY = 1.0
 
 log = logging.get(__name__)
 
@@ -44,7 +45,7 @@ class Work:
             case BeginVerdict.EARLY:
                 raise TransientError("the run has not come this far yet", retry_in=EARLY_RETRY)
             case BeginVerdict.BUSY:
-                raise TransientError("another worker holds the run", retry_in=begin.wait + 0.05)
+                raise TransientError("another worker holds the run", retry_in=_patience(begin))
             case BeginVerdict.EXHAUSTED:
                 await self._runs.release(begin.lease, counted=True)
                 raise PermanentError(f"gave up after repeated failures; the last: {begin.cause}")
@@ -60,7 +61,7 @@ class Work:
         )
         begin = await self._runs.begin(event, self._service, OPEN)
         if begin.verdict is BeginVerdict.BUSY:
-            raise TransientError("another worker holds the run", retry_in=begin.wait + 0.05)
+            raise TransientError("another worker holds the run", retry_in=_patience(begin))
         stored = begin.stored
         if begin.verdict in (BeginVerdict.GO, BeginVerdict.EXHAUSTED):
             ending = event.caused_by(event_id, self._service)
@@ -91,6 +92,11 @@ class Work:
     async def _publish_all(self, events: Sequence[Event]) -> None:
         for event in events:
             await self._publish(event)
+
+
+def _patience(begin: Begin) -> float:
+    """Seconds until a busy run is worth another look: its worker may finish any moment."""
+    return min(begin.wait, BUSY_RETRY) + 0.05
 
 
 def _listed(answer: Answer) -> list[Event]:

@@ -3,7 +3,7 @@
 import hmac
 import json
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pydantic import SecretStr
 from starlette.applications import Starlette
@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from tocsin_contracts import Alert
+from tocsin_contracts.views import AlertReceipt, DeliveryReceipt, DeliveryStatus
 from tocsin_ingest import admission
 from tocsin_ingest.ports import AlertSource, BadPayloadError, Intake, Runs
 from tocsin_kit import logging
@@ -71,7 +72,7 @@ class Api:
             raise RefusedError(
                 503, "the alert could not be stored", "send it again; nothing was lost"
             ) from error
-        return JSONResponse(_answer(admitted), 202)
+        return JSONResponse(_answer(admitted).model_dump(), 202)
 
     async def _admit(self, alert: Alert) -> Admission:
         admitted = await self._intake.admit(admission.incident_key(alert), alert)
@@ -121,20 +122,28 @@ class Api:
             raise RefusedError(422, str(error), f"see docs/sources.md for {source.name}") from None
 
 
-def _answer(admitted: Sequence[tuple[Alert, Admission]]) -> dict[str, Any]:
-    """Answer with one entry per alert; the first entry also stands at the top."""
-    entries = [
-        {
-            "fingerprint": alert.fingerprint,
-            "status": one.outcome,
-            "run_id": one.run_id,
-            "thread_id": one.run_id,
-            "poll_url": f"/api/v1/runs/{one.run_id}" if one.run_id else None,
-        }
-        for alert, one in admitted
-    ]
-    first = {name: entries[0][name] for name in ("run_id", "thread_id", "poll_url")}
-    return {"status": "accepted", **first, "alerts": entries}
+def _answer(admitted: Sequence[tuple[Alert, Admission]]) -> DeliveryReceipt:
+    """Answer with one receipt per alert; the first one's run also stands at the top."""
+    receipts = tuple(_receipt(alert, one) for alert, one in admitted)
+    first = receipts[0]
+    return DeliveryReceipt(
+        status="accepted",
+        run_id=first.run_id,
+        thread_id=first.thread_id,
+        poll_url=first.poll_url,
+        alerts=receipts,
+    )
+
+
+def _receipt(alert: Alert, admitted: Admission) -> AlertReceipt:
+    run_id = admitted.run_id or ""
+    return AlertReceipt(
+        fingerprint=alert.fingerprint,
+        status=DeliveryStatus(admitted.outcome),
+        run_id=run_id,
+        thread_id=run_id,
+        poll_url=f"/api/v1/runs/{run_id}" if run_id else "",
+    )
 
 
 async def _refuse(request: Request, error: Exception) -> JSONResponse:

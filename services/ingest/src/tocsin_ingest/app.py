@@ -8,6 +8,7 @@ from tocsin_ingest.api import Api
 from tocsin_ingest.handlers import Handlers
 from tocsin_ingest.nodes import Nodes
 from tocsin_ingest.settings import Settings
+from tocsin_ingest.state import TriageState
 from tocsin_kit import intake
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.moves import move
@@ -22,7 +23,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts = Parts.of(settings, moves_runs=True)
     outbox = Outbox(parts.redis, "ingest", intake.read, parts.bus.publish)
     receiver = intake.Intake(parts.redis, outbox, ttl_days=settings.run_ttl_days)
-    triage = Subgraph(
+    triage: Subgraph[TriageState] = Subgraph(
         "ingest", graph.build(Nodes(settings.suppress_alerts)), saver(parts.raw_redis)
     )
 

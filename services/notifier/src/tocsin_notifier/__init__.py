@@ -1,1 +1,1 @@
-"""x."""
+"""Tells people what a run needs from them and how it ended."""

@@ -1,0 +1,191 @@
+"""The routes: list and show runs, approve, reject, cancel. Every one needs a bearer token."""
+
+import hmac
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Query, Request
+from fastapi.responses import JSONResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel, Field, SecretStr
+
+from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState
+from tocsin_contracts.views import (
+    CancelView,
+    DecisionKind,
+    DecisionView,
+    ErrorView,
+    RunPage,
+    RunView,
+)
+from tocsin_gateway import refusals, views
+from tocsin_gateway.ports import Approvals, Canceller, Publisher, Runs
+from tocsin_gateway.refusals import RefusedError
+from tocsin_kit.approvals import Redeemed, Refusal
+from tocsin_kit.errors import TransientError
+from tocsin_kit.run_view import Run
+
+
+class Verdict(BaseModel):
+    """What a person says about the plan with this hash."""
+
+    plan_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="The plan that was looked at.")
+    reason: str = Field(default="", max_length=1000)
+
+
+class Cancel(BaseModel):
+    """Why a run should stop."""
+
+    reason: str = Field(default="", max_length=1000)
+
+
+class Api:
+    """Answers the routes from the run store; decisions go through the approval records."""
+
+    def __init__(
+        self,
+        runs: Runs,
+        approvals: Approvals,
+        canceller: Canceller,
+        publisher: Publisher,
+        tokens: Mapping[str, SecretStr],
+    ) -> None:
+        self._runs = runs
+        self._approvals = approvals
+        self._canceller = canceller
+        self._publisher = publisher
+        self._tokens = {who: token.get_secret_value().encode() for who, token in tokens.items()}
+
+    async def list(self, state: RunState | None, limit: int) -> RunPage:
+        """Return the newest runs, in one state only if one is given."""
+        runs = await self._runs.recent(limit)
+        lines = (views.summary(run) for run in runs if state is None or run.state is state)
+        return RunPage(runs=tuple(line for line in lines if line))
+
+    async def show(self, run_id: str) -> RunView:
+        """Return one run with all that is known about it."""
+        run = await self._run(run_id)
+        asked = run.fact(ApprovalRequested)
+        approval = await self._approvals.get(run.id, asked.plan.plan_hash) if asked else None
+        view = views.detail(run, approval)
+        if view is None:
+            raise refusals.unknown_run(run_id)
+        return view
+
+    async def decide(
+        self, run_id: str, answer: DecisionKind, verdict: Verdict, by: str
+    ) -> DecisionView:
+        """Take a decision about exactly the plan that was looked at."""
+        run = await self._run(run_id)
+        asked = run.fact(ApprovalRequested)
+        if asked is None:
+            raise RefusedError(409, "the run waits for no decision", f"it is {run.state.value}")
+        if asked.plan.plan_hash != verdict.plan_hash:
+            raise refusals.refused(Refusal.PLAN_CHANGED)
+        taken = await self._approvals.decide(
+            run_id=run.id,
+            plan_hash=verdict.plan_hash,
+            surface=f"gateway:{by}",
+            answer=answer,
+            by=by,
+            reason=verdict.reason,
+        )
+        if taken.refusal:
+            raise await self._explained(taken, run.id, verdict.plan_hash)
+        return DecisionView(
+            run_id=run.id,
+            decision=DecisionKind(taken.state or answer),
+            by=taken.decided_by,
+            at=taken.decided_at or datetime.now(UTC),
+        )
+
+    async def cancel(self, run_id: str, reason: str, by: str) -> CancelView:
+        """Ask a run to stop; whoever works on it hears within a lease's renewal."""
+        run = await self._run(run_id)
+        if run.state.terminal:
+            raise RefusedError(409, f"the run has ended: {run.state.value}", "nothing to stop")
+        await self._canceller.cancel(run.id)
+        event = RunCancelRequested(run_id=run.id, by=by, reason=reason)
+        await self._publisher.publish(event.caused_by(f"{run.id}:cancel", "gateway"))
+        return CancelView(run_id=run.id, by=by, at=event.at)
+
+    def principal(self, token: str) -> str:
+        """Return who holds a token; every token is compared, so time tells nothing."""
+        given = token.encode()
+        holders = [w for w, known in self._tokens.items() if hmac.compare_digest(known, given)]
+        if not holders:
+            raise RefusedError(401, "unknown token", "send `Authorization: Bearer <your token>`")
+        return holders[0]
+
+    async def _run(self, run_id: str) -> Run:
+        run = await self._runs.get(RunId(run_id))
+        if run is None:
+            raise refusals.unknown_run(run_id)
+        return run
+
+    async def _explained(self, taken: Redeemed, run_id: RunId, plan_hash: str) -> RefusedError:
+        """Say who decided and when, or who could decide."""
+        approval = await self._approvals.get(run_id, plan_hash)
+        if taken.refusal is Refusal.ALREADY and taken.state:
+            return refusals.already(taken, taken.state)
+        return refusals.refused(
+            taken.refusal or Refusal.UNKNOWN,
+            approvers=", ".join(approval.approvers) if approval else "",
+        )
+
+
+def build(api: Api) -> FastAPI:
+    """Return the HTTP application with its OpenAPI document."""
+    app = FastAPI(title="Tocsin", version="1", docs_url=None, redoc_url=None)
+    bearer = HTTPBearer(auto_error=False)
+
+    async def person(
+        given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+    ) -> str:
+        return api.principal(given.credentials if given else "")
+
+    who = Annotated[str, Depends(person)]
+
+    @app.get("/api/v1/runs")
+    async def runs(
+        by: who,
+        state: RunState | None = None,
+        limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    ) -> RunPage:
+        del by
+        return await api.list(state, limit)
+
+    @app.get("/api/v1/runs/{run_id}")
+    async def run(run_id: str, by: who) -> RunView:
+        del by
+        return await api.show(run_id)
+
+    @app.post("/api/v1/runs/{run_id}/approve")
+    async def approve(run_id: str, verdict: Verdict, by: who) -> DecisionView:
+        return await api.decide(run_id, DecisionKind.GRANTED, verdict, by)
+
+    @app.post("/api/v1/runs/{run_id}/reject")
+    async def reject(run_id: str, verdict: Verdict, by: who) -> DecisionView:
+        return await api.decide(run_id, DecisionKind.DENIED, verdict, by)
+
+    @app.post("/api/v1/runs/{run_id}/cancel")
+    async def cancel(run_id: str, wish: Cancel, by: who) -> CancelView:
+        return await api.cancel(run_id, wish.reason, by)
+
+    app.add_exception_handler(RefusedError, _answer)
+    app.add_exception_handler(TransientError, _unavailable)
+    return app
+
+
+async def _answer(request: Request, error: Exception) -> JSONResponse:
+    del request
+    if not isinstance(error, RefusedError):
+        raise error
+    return JSONResponse(error.view.model_dump(), error.status)
+
+
+async def _unavailable(request: Request, error: Exception) -> JSONResponse:
+    del request
+    view = ErrorView(error=str(error), hint="nothing was decided; try again in a few seconds")
+    return JSONResponse(view.model_dump(), 503, headers={"Retry-After": "5"})

@@ -1,0 +1,31 @@
+"""Composition root: the only file that knows every part of the gateway."""
+
+from collections.abc import Sequence
+
+from tocsin_gateway import api
+from tocsin_gateway.settings import Settings
+from tocsin_kit import approvals
+from tocsin_kit.outbox import Outbox
+from tocsin_kit.parts import Parts
+from tocsin_kit.service import Service
+
+
+def build(flags: Sequence[str] = ()) -> Service:
+    """Wire the gateway from its settings."""
+    settings = Settings.load(flags)
+    parts = Parts.of(settings, moves_runs=False)
+    outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
+    routes = api.Api(
+        parts.reader,
+        approvals.Approvals(parts.redis, outbox),
+        parts.runs,
+        parts.bus,
+        settings.api_tokens,
+    )
+    return Service(
+        settings=settings,
+        port=settings.gateway_port,
+        parts=parts,
+        http=api.build(routes),
+        background=[lambda: outbox.keep_flushing(settings.republish_seconds)],
+    )

@@ -1,0 +1,51 @@
+"""What the gateway asks of the world."""
+
+from typing import Protocol
+
+from tocsin_contracts import Event, RunId
+from tocsin_contracts.views import DecisionKind
+from tocsin_kit.approvals import Approval, Redeemed
+from tocsin_kit.run_view import Run
+
+
+class Runs(Protocol):
+    """Reads runs."""
+
+    async def get(self, run_id: RunId) -> Run | None:
+        """Return a run, or None."""
+
+    async def recent(self, limit: int) -> list[Run]:
+        """Return the newest runs first."""
+
+
+class Approvals(Protocol):
+    """Shows approvals and takes decisions."""
+
+    async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
+        """Return the approval of a plan, or None."""
+
+    async def decide(
+        self,
+        *,
+        run_id: RunId,
+        plan_hash: str,
+        surface: str,
+        answer: DecisionKind,
+        by: str,
+        reason: str,
+    ) -> Redeemed:
+        """Take the decision of an authenticated person exactly once."""
+
+
+class Canceller(Protocol):
+    """Raises the flag that stops the work on a run."""
+
+    async def cancel(self, run_id: RunId) -> None:
+        """Raise it."""
+
+
+class Publisher(Protocol):
+    """Publishes facts."""
+
+    async def publish(self, event: Event) -> None:
+        """Return once the bus has stored the event."""

@@ -1,0 +1,48 @@
+"""Every answer that is a no, with its reason and what to do."""
+
+from collections.abc import Mapping
+
+from tocsin_contracts.views import ApprovalState, ErrorView
+from tocsin_kit.approvals import Redeemed, Refusal
+
+REFUSALS: Mapping[Refusal, tuple[int, str, str]] = {
+    Refusal.UNKNOWN: (409, "no approval was asked for this plan", "look at the run again"),
+    Refusal.BAD_TOKEN: (403, "another decision is being taken", "look at the run again"),
+    Refusal.PLAN_CHANGED: (403, "this is not the plan that waits", "look at the new plan"),
+    Refusal.EXPIRED: (410, "the approval has expired", "a new alert opens a new run"),
+    Refusal.NOT_ALLOWED: (403, "you may not decide this", "ask one of: {approvers}"),
+    Refusal.SELF_APPROVAL: (403, "who proposes a change may not approve it", "ask somebody else"),
+    Refusal.NOT_WAITING: (409, "the run no longer waits for a decision", "look at the run again"),
+}
+
+
+class RefusedError(Exception):
+    """A request that gets an answer other than 200."""
+
+    def __init__(self, status: int, error: str, hint: str) -> None:
+        super().__init__(error)
+        self.status = status
+        self.view = ErrorView(error=error, hint=hint)
+
+
+def already(taken: Redeemed, state: ApprovalState) -> RefusedError:
+    """Say who decided and when, or why nobody can any more."""
+    if state is ApprovalState.EXPIRED:
+        return refused(Refusal.EXPIRED)
+    if state is ApprovalState.WITHDRAWN:
+        return refused(Refusal.NOT_WAITING)
+    when = taken.decided_at.isoformat() if taken.decided_at else "an unknown time"
+    return RefusedError(
+        409, f"already {state.value} by {taken.decided_by} at {when}", "the first decision stands"
+    )
+
+
+def refused(refusal: Refusal, **known: str) -> RefusedError:
+    """Return the answer to a refused decision."""
+    status, error, hint = REFUSALS[refusal]
+    return RefusedError(status, error, hint.format(approvers="nobody yet", **known))
+
+
+def unknown_run(run_id: str) -> RefusedError:
+    """Return the answer to a run id that the store does not know."""
+    return RefusedError(404, f"no run {run_id!r}", "`tocsin run list` shows the newest runs")

@@ -1,0 +1,136 @@
+"""Runs as people look at them: records in, views out."""
+
+from tocsin_contracts import (
+    AlertAccepted,
+    AlertRepeated,
+    AlertSuppressed,
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalGranted,
+    ApprovalRequested,
+    Event,
+    HypothesisFormed,
+    HypothesisRejected,
+    IncidentOpened,
+    InvestigationInconclusive,
+    PlanDrafted,
+    PlanStale,
+    PullRequestOpened,
+    RunCancelRequested,
+    RunEscalated,
+    RunFinished,
+)
+from tocsin_contracts.views import (
+    ApprovalView,
+    FinishedView,
+    PullRequestView,
+    RunSummary,
+    RunView,
+    TimelineEntry,
+)
+from tocsin_kit.approvals import Approval
+from tocsin_kit.run_view import Run
+
+
+def summary(run: Run) -> RunSummary | None:
+    """Return one line about a run; None for a record that does not know its alert."""
+    accepted = run.fact(AlertAccepted)
+    if accepted is None:
+        return None
+    repeated, finished = run.fact(AlertRepeated), run.fact(RunFinished)
+    return RunSummary(
+        run_id=run.id,
+        state=run.state,
+        status=run.state.status,
+        phase=run.state.value,
+        title=accepted.alert.title,
+        severity=accepted.alert.severity,
+        workload=accepted.alert.workload,
+        created_at=run.created_at,
+        updated_at=run.updated_at,
+        occurrences=repeated.occurrences if repeated else 1,
+        ended=finished.sentence if finished else "",
+    )
+
+
+def detail(run: Run, approval: Approval | None) -> RunView | None:
+    """Return everything that is known about a run."""
+    line, accepted = summary(run), run.fact(AlertAccepted)
+    if line is None or accepted is None:
+        return None
+    hypothesis, plan = run.fact(HypothesisFormed), run.fact(PlanDrafted)
+    rejected, escalated = run.fact(HypothesisRejected), run.fact(RunEscalated)
+    opened, finished = run.fact(PullRequestOpened), run.fact(RunFinished)
+    checked = plan.plan if plan else escalated or rejected
+    return RunView(
+        **line.model_dump(),
+        alert=accepted.alert,
+        hypothesis=hypothesis.hypothesis if hypothesis else None,
+        checks=checked.checks if checked else (),
+        plan=plan.plan if plan else None,
+        approval=approval_view(approval) if approval else None,
+        pull_request=PullRequestView.model_validate(opened.model_dump()) if opened else None,
+        finished=FinishedView.model_validate(finished.model_dump()) if finished else None,
+        timeline=timeline(run),
+    )
+
+
+def approval_view(approval: Approval) -> ApprovalView:
+    """Return an approval without anything that could redeem it."""
+    return ApprovalView(
+        id=approval.id,
+        plan_hash=approval.plan_hash,
+        state=approval.state,
+        expires_at=approval.expires_at,
+        decided_by=approval.decided_by,
+        decided_at=approval.decided_at,
+    )
+
+
+def timeline(run: Run) -> tuple[TimelineEntry, ...]:
+    """Return the run's facts in the order they happened, a sentence each."""
+    facts = sorted(run.facts.values(), key=lambda fact: fact.at)
+    return tuple(
+        TimelineEntry(at=fact.at, topic=fact.topic, producer=fact.producer, text=sentence(fact))
+        for fact in facts
+    )
+
+
+def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat line per event
+    """Say a fact in a sentence."""
+    match fact:
+        case AlertAccepted():
+            return f"Alert {fact.alert.title} opened the run."
+        case AlertRepeated():
+            return f"{fact.occurrences} deliveries of its alerts so far."
+        case IncidentOpened():
+            return "Triage let the investigation begin."
+        case AlertSuppressed():
+            return f"Suppressed: {fact.rule}."
+        case HypothesisFormed():
+            return fact.hypothesis.finding.summary
+        case InvestigationInconclusive():
+            return f"No cause is certain: {fact.why}"
+        case PlanDrafted():
+            return f"Plan {fact.plan.short_hash} drafted: {fact.plan.title}"
+        case HypothesisRejected():
+            failed = [check.check for check in fact.checks if check.verdict != "pass"]
+            return f"The hypothesis was rejected by: {', '.join(failed)}."
+        case ApprovalRequested():
+            return f"Plan {fact.plan.short_hash} waits for a decision."
+        case ApprovalGranted():
+            return f"Approved by {fact.decision.by}."
+        case ApprovalDenied():
+            return f"Rejected by {fact.decision.by}: {fact.decision.reason or 'no reason given'}"
+        case ApprovalExpired():
+            return "Nobody decided in time."
+        case PlanStale():
+            return f"The plan is stale: {fact.why}"
+        case PullRequestOpened():
+            return f"Pull request opened: {fact.url}"
+        case RunCancelRequested():
+            return f"{fact.by} asked to stop the run."
+        case RunEscalated() | RunFinished():
+            return fact.sentence
+        case _:
+            return fact.topic

@@ -1,0 +1,75 @@
+"""Events as messages: pure text, with the exact change and what the reader can do."""
+
+from tocsin_contracts import (
+    ApprovalDenied,
+    ApprovalGranted,
+    ApprovalRequested,
+    Event,
+    IncidentOpened,
+    PullRequestOpened,
+    RunEscalated,
+    RunFinished,
+)
+from tocsin_notifier.ports import Message
+
+DIFF_LIMIT = 2400
+"""Characters of a diff that a message shows; the API and the console show it whole."""
+
+
+def render(event: Event) -> Message | None:
+    """Return the message of an event, or None where people need not hear of it."""
+    match event:
+        case IncidentOpened():
+            return _message(event, f"Investigating {event.alert.title}", event.alert.summary)
+        case ApprovalRequested():
+            return _message(event, f"Approve? {event.plan.title}", _question(event))
+        case ApprovalGranted() | ApprovalDenied():
+            return _decision(event)
+        case PullRequestOpened():
+            return _message(event, f"Pull request opened: {event.title}", event.url)
+        case RunEscalated():
+            seen = "\n".join(f"- {line}" for line in event.seen)
+            return _message(
+                event, f"Needs a person: {event.alert.title}", f"{event.sentence}\n{seen}"
+            )
+        case RunFinished():
+            return _message(event, f"Run ended: {event.outcome.value}", event.sentence)
+        case _:
+            return None
+
+
+def _question(event: ApprovalRequested) -> str:
+    plan, finding = event.plan, event.hypothesis.finding
+    passed = sum(check.verdict == "pass" for check in plan.checks)
+    return "\n".join(
+        [
+            finding.summary,
+            f"Confidence {finding.confidence:.0%}, {passed} of {len(plan.checks)} checks passed.",
+            f"Repository {plan.target.repo}, file {plan.target.file}, risk {plan.risk.value}.",
+            f"Plan {plan.short_hash}, decide before {event.expires_at:%Y-%m-%d %H:%M} UTC.",
+            "```",
+            _capped(plan.diff),
+            "```",
+            f"Decide: tocsin run approve {event.run_id}  or  tocsin run reject {event.run_id}",
+        ]
+    )
+
+
+def _decision(event: ApprovalGranted | ApprovalDenied) -> Message:
+    said = "Approved" if isinstance(event, ApprovalGranted) else "Rejected"
+    decision = event.decision
+    text = f"Plan {decision.plan_hash[:12]}, {decision.decided_at:%H:%M:%S} UTC."
+    reason = f" Reason: {decision.reason}" if decision.reason else ""
+    return _message(event, f"{said} by {decision.by}", text + reason)
+
+
+def _capped(diff: str) -> str:
+    if len(diff) <= DIFF_LIMIT:
+        return diff.rstrip("\n")
+    kept = diff[:DIFF_LIMIT].rsplit("\n", 1)[0]
+    more = diff.count("\n") - kept.count("\n")
+    return f"{kept}\n… {more} more lines"
+
+
+def _message(event: Event, title: str, text: str) -> Message:
+    return Message(id=event.id, run_id=event.run_id, title=title, text=text.strip())

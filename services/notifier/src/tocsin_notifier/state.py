@@ -1,0 +1,14 @@
+"""What the notifier's graph remembers while it runs."""
+
+from typing import TypedDict
+
+from tocsin_contracts import Event
+
+
+class NoticeState(TypedDict, total=False):
+    """One event on its way to people."""
+
+    event: Event
+    title: str
+    text: str
+    sent: list[str]
