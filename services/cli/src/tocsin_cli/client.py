@@ -1,0 +1,117 @@
+"""Talk to the gateway and to ingest, in the words of the contracts."""
+
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+from pydantic import ValidationError
+
+from tocsin_cli.errors import RefusedError, UnreachableError
+from tocsin_cli.settings import Access
+from tocsin_contracts import RunState, Value
+from tocsin_contracts.views import (
+    CancelView,
+    DecisionView,
+    DeliveryReceipt,
+    ErrorView,
+    RunPage,
+    RunSummary,
+    RunView,
+)
+from tocsin_kit.errors import PermanentError
+
+_SECONDS = 10.0
+
+V = TypeVar("V", bound=Value)
+
+
+class _Client:
+    """Every answer is a value of the contracts; everything else is an error that says why."""
+
+    def __init__(self, access: Access, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._url = access.url
+        self._http = httpx.AsyncClient(
+            base_url=access.url,
+            headers={"Authorization": f"Bearer {access.token}"},
+            timeout=_SECONDS,
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.aclose()
+
+    async def _ask(self, answer: type[V], method: str, path: str, **request: Any) -> V:
+        try:
+            response = await self._http.request(method, path, **request)
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            raise UnreachableError(f"{self._url!r} does not answer: {error}") from error
+        if response.is_client_error and response.status_code != httpx.codes.NOT_FOUND:
+            raise RefusedError(_why(response))
+        if not response.is_success:
+            raise PermanentError(f"{self._url} failed at {method} {path}: {_why(response)}")
+        try:
+            return answer.model_validate_json(response.content)
+        except ValidationError as error:
+            raise PermanentError(
+                f"{self._url} answered something that is no {answer.__name__}: {error}"
+            ) from error
+
+
+class Gateway(_Client):
+    """Reads runs and takes decisions about them."""
+
+    async def runs(self, state: RunState | None = None, limit: int = 50) -> tuple[RunSummary, ...]:
+        """Return the newest runs, of one state if given."""
+        query = {"limit": str(limit)} | ({"state": state.value} if state else {})
+        return (await self._ask(RunPage, "GET", "/api/v1/runs", params=query)).runs
+
+    async def run(self, run_id: str) -> RunView:
+        """Return everything that is known about a run."""
+        return await self._ask(RunView, "GET", f"/api/v1/runs/{run_id}")
+
+    async def approve(self, run_id: str, plan_hash: str, reason: str = "") -> DecisionView:
+        """Say yes to exactly one plan."""
+        return await self._decide(run_id, "approve", plan_hash, reason)
+
+    async def reject(self, run_id: str, plan_hash: str, reason: str) -> DecisionView:
+        """Say no to exactly one plan."""
+        return await self._decide(run_id, "reject", plan_hash, reason)
+
+    async def cancel(self, run_id: str, reason: str) -> CancelView:
+        """Ask a run to stop."""
+        path = f"/api/v1/runs/{run_id}/cancel"
+        return await self._ask(CancelView, "POST", path, json={"reason": reason})
+
+    async def _decide(self, run_id: str, verb: str, plan_hash: str, reason: str) -> DecisionView:
+        said = {"plan_hash": plan_hash, "reason": reason}
+        return await self._ask(DecisionView, "POST", f"/api/v1/runs/{run_id}/{verb}", json=said)
+
+
+class Ingest(_Client):
+    """Takes alerts."""
+
+    async def alertmanager(self, payload: bytes) -> DeliveryReceipt:
+        """Deliver a webhook body as Alertmanager would."""
+        return await self._ask(
+            DeliveryReceipt,
+            "POST",
+            "/webhook/alertmanager",
+            content=payload,
+            headers={"Content-Type": "application/json"},
+        )
+
+
+def _why(response: httpx.Response) -> str:
+    try:
+        told = ErrorView.model_validate_json(response.content)
+    except ValidationError:
+        return f"{response.status_code} {response.reason_phrase}"
+    return f"{told.error}; {told.hint}" if told.hint else told.error

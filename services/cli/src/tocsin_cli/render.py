@@ -1,0 +1,155 @@
+"""Runs as a person reads them: a list, and one run in sections that appear as it goes on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from rich.table import Table
+from rich.text import Text
+
+from tocsin_cli.terminal import plain
+from tocsin_contracts import CheckVerdict, Evidence, Hypothesis, Plan, Risk, Severity
+from tocsin_contracts.views import ApprovalState, ApprovalView, RunSummary, RunView
+
+_EXCERPT = 96
+_LOUD = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow"}
+_MARKS = {
+    CheckVerdict.PASS: ("pass", "green"),
+    CheckVerdict.FAIL: ("FAIL", "bold red"),
+    CheckVerdict.UNKNOWN: ("?", "yellow"),
+}
+_DIFF_STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a run; a part that changed has another key."""
+
+    key: str
+    text: Text
+
+
+def run_list(runs: Sequence[RunSummary]) -> Table:
+    """Return one line for each run."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("run", "state", "severity", "workload", "updated", "alerts", "title"):
+        table.add_column(name, no_wrap=name != "title")
+    for run in runs:
+        table.add_row(
+            run.run_id,
+            run.state.value,
+            Text(run.severity.value, style=_LOUD.get(run.severity, "")),
+            plain(_workload(run)),
+            _time(run.updated_at),
+            str(run.occurrences),
+            Text(plain(run.title)),
+        )
+    return table
+
+
+def sections(view: RunView) -> Iterator[Section]:
+    """Yield what is known about a run, in the order in which it comes to be known."""
+    yield Section("alert", _alert(view))
+    if view.hypothesis is not None:
+        attempt = view.hypothesis.attempt
+        yield Section(f"evidence {attempt}", _evidence(view.hypothesis.evidence))
+        yield Section(f"cause {attempt}", _cause(view.hypothesis))
+    if view.checks:
+        yield Section(f"checks {view.checks!r}", _checks(view))
+    if view.plan is not None:
+        yield Section(f"plan {view.plan.plan_hash}", plan(view.plan))
+    if view.approval is not None:
+        key = f"approval {view.approval.id} {view.approval.state}"
+        yield Section(key, _approval(view.approval))
+    if view.pull_request is not None:
+        opened = view.pull_request
+        lines = (opened.title, f"{opened.repo}  {opened.head_branch}", f"commit {opened.commit}")
+        yield Section("pull request", _titled("pull request", *lines, opened.url))
+    if view.finished is not None:
+        ended = f"{view.finished.outcome.value} ({view.finished.reason.value})"
+        yield Section("ended", _titled("ended", ended, view.finished.sentence))
+
+
+def plan(plan: Plan) -> Text:
+    """Return everything that an approval of this plan covers."""
+    text = _titled("plan", plan.title, f"{plan.target.repo}  {plan.target.file}")
+    for step in plan.target.trace:
+        text.append(f"  . {plain(step)}\n", "dim")
+    text.append("\n")
+    text.append_text(diff(plan.diff))
+    text.append("\n  risk  ").append(plan.risk.value, "red" if plan.risk is Risk.HIGH else "green")
+    return text.append("\n  hash  ").append(plan.plan_hash, "bold")
+
+
+def diff(unified: str) -> Text:
+    """Return a unified diff, every character of it visible."""
+    text = Text()
+    for line in unified.splitlines():
+        style = next((style for start, style in _DIFF_STYLES if line.startswith(start)), "")
+        text.append(f"{plain(line)}\n", style)
+    return text
+
+
+def timeline(view: RunView) -> Text:
+    """Return the facts of a run, one a line."""
+    entries = (f"{_time(e.at)}  {e.producer:<10}  {e.text}" for e in view.timeline)
+    return _titled("timeline", *entries)
+
+
+def _alert(view: RunView) -> Text:
+    text = Text("alert  ", "bold").append(view.severity.value, _LOUD.get(view.severity, ""))
+    container = view.workload.container if view.workload else ""
+    place = _workload(view) + (f", container {container}" if container else "")
+    text.append(f"  {plain(view.title)}\n  {plain(place)}")
+    return text.append(f"\n  {plain(view.alert.summary)}" if view.alert.summary else "")
+
+
+def _evidence(seen: Sequence[Evidence]) -> Text:
+    return _titled("evidence", *(f"{e.id:<4} {e.kind.value:<8} {_gist(e)}" for e in seen))
+
+
+def _gist(evidence: Evidence) -> str:
+    words = " ".join(evidence.excerpt.split())
+    return words if len(words) <= _EXCERPT else f"{words[: _EXCERPT - 1]}…"
+
+
+def _cause(hypothesis: Hypothesis) -> Text:
+    finding = hypothesis.finding
+    sure = f"{finding.cause.value}, {hypothesis.verdict.value} ({finding.confidence:.2f})"
+    proof = f"shown by {', '.join(finding.evidence)}"
+    because = (finding.because,) if finding.because else ()
+    return _titled("cause", sure, finding.summary, *because, proof)
+
+
+def _checks(view: RunView) -> Text:
+    text = Text("checks", "bold")
+    for check in view.checks:
+        mark, style = _MARKS[check.verdict]
+        text.append(f"\n  {mark:<4} ", style).append(plain(f"{check.check}: {check.detail}"))
+    return text
+
+
+def _approval(approval: ApprovalView) -> Text:
+    if approval.state is ApprovalState.PENDING:
+        return _titled("approval", f"waits for a decision until {_time(approval.expires_at)}")
+    by = f" by {approval.decided_by}" if approval.decided_by else ""
+    at = f" at {_time(approval.decided_at)}" if approval.decided_at else ""
+    return _titled("approval", f"{approval.state.value}{by}{at}, plan {approval.plan_hash[:12]}")
+
+
+def _titled(title: str, *lines: str) -> Text:
+    text = Text(title, "bold")
+    for line in lines:
+        text.append(f"\n  {plain(line)}", "not bold")
+    return text
+
+
+def _workload(run: RunSummary) -> str:
+    if run.workload is None:
+        return "-"
+    place = f"{run.workload.namespace}/{run.workload.name}"
+    return f"{place} on {run.workload.cluster}" if run.workload.cluster else place
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone().isoformat(" ", "seconds")
