@@ -1,0 +1,76 @@
+"""Everything that is derived by a digest: what an approval binds, and what names a branch."""
+
+import hashlib
+import json
+import re
+
+from tocsin_contracts import CauseClass, ObjectRef, Plan
+
+SCHEMA = "tocsin.plan.v1"
+_TRAILER = re.compile(r"\n*Tocsin-Plan: [0-9a-f]{64}\n*\Z")
+_SLUG_LENGTH = 40
+
+
+def plan_hash(plan: Plan, run_id: str) -> str:
+    """Return the SHA-256, in hex, of all that a yes to this plan of this run allows.
+
+    The diff, the checks and the risk are left out: they follow from what is in.
+    """
+    bound = {
+        "schema": SCHEMA,
+        "run_id": run_id,
+        "host": plan.target.host,
+        "repo": plan.target.repo,
+        "base_branch": plan.target.base_branch,
+        "base_sha": plan.base_sha,
+        "head_branch": plan.head_branch,
+        "parent_sha": plan.parent_sha,
+        "intent": plan.intent.value,
+        "files": [
+            {
+                "path": file.path,
+                "mode": file.mode,
+                "sha256_before": file.sha256_before,
+                "sha256_after": file.sha256_after,
+            }
+            for file in plan.files
+        ],
+        "title": plan.title,
+        "body_sha256": sha256(without_trailer(plan.body).encode()),
+        "policy_version": plan.policy_version,
+    }
+    return sha256(canonical(bound))
+
+
+def canonical(value: object) -> bytes:
+    """Return the one way to write a JSON value that digests are taken of."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode()
+
+
+def sha256(data: bytes) -> str:
+    """Return the digest in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def without_trailer(body: str) -> str:
+    """Return the body without the closing line that shows the plan's hash."""
+    return _TRAILER.sub("", body).rstrip("\n")
+
+
+def with_trailer(body: str, plan_hash: str) -> str:
+    """Return the body with a closing line that shows the plan's hash, in place of any other."""
+    return f"{without_trailer(body)}\n\nTocsin-Plan: {plan_hash}\n".lstrip("\n")
+
+
+def issue_key(cluster: str, repo: str, file: str, object: ObjectRef, cause: CauseClass) -> str:
+    """Return what makes two runs propose the same change."""
+    place = f"{object.kind}/{object.namespace}/{object.name}"
+    return "|".join((cluster, repo, file, place, cause.value))
+
+
+def head_branch(issue_key: str, slug_from: str) -> str:
+    """Return the branch of an issue key: readable first, unique by its last ten digits."""
+    slug = re.sub(r"[^a-z0-9]+", "-", slug_from.lower()).strip("-")
+    slug = slug[:_SLUG_LENGTH].rstrip("-") or "change"
+    return f"tocsin/{slug}-{sha256(issue_key.encode())[:10]}"
