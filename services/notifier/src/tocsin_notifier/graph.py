@@ -9,17 +9,17 @@ from tocsin_notifier.state import NoticeState
 
 
 def build(nodes: Nodes) -> "StateGraph[NoticeState, Any, Any, Any]":
-    """Render, then deliver and settle what there is to say."""
+    """Render, then deliver and settle, one channel after the other."""
 
-    def worth_telling(state: NoticeState) -> str:
-        return "deliver" if state["title"] else END
+    def next_channel(state: NoticeState) -> str:
+        return "deliver" if state["waiting"] else END
 
     graph = StateGraph(NoticeState)
     graph.add_node("render", nodes.render)
     graph.add_node("deliver", nodes.deliver)
     graph.add_node("settle", nodes.settle)
     graph.add_edge(START, "render")
-    graph.add_conditional_edges("render", worth_telling, ["deliver", END])
+    graph.add_conditional_edges("render", next_channel, ["deliver", END])
     graph.add_edge("deliver", "settle")
-    graph.add_edge("settle", END)
+    graph.add_conditional_edges("settle", next_channel, ["deliver", END])
     return graph

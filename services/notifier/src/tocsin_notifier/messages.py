@@ -4,6 +4,7 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalGranted,
     ApprovalRequested,
+    Decision,
     Event,
     IncidentOpened,
     PullRequestOpened,
@@ -20,22 +21,22 @@ def render(event: Event) -> Message | None:
     """Return the message of an event, or None where people need not hear of it."""
     match event:
         case IncidentOpened():
-            return _message(event, f"Investigating {event.alert.title}", event.alert.summary)
+            title, text = f"Investigating {event.alert.title}", event.alert.summary
         case ApprovalRequested():
-            return _message(event, f"Approve? {event.plan.title}", _question(event))
-        case ApprovalGranted() | ApprovalDenied():
-            return _decision(event)
+            title, text = f"Approve? {event.plan.title}", _question(event)
+        case ApprovalGranted():
+            title, text = f"Approved by {event.decision.by}", _decision(event.decision)
+        case ApprovalDenied():
+            title, text = f"Rejected by {event.decision.by}", _decision(event.decision)
         case PullRequestOpened():
-            return _message(event, f"Pull request opened: {event.title}", event.url)
+            title, text = f"Pull request opened: {event.title}", event.url
         case RunEscalated():
-            seen = "\n".join(f"- {line}" for line in event.seen)
-            return _message(
-                event, f"Needs a person: {event.alert.title}", f"{event.sentence}\n{seen}"
-            )
+            title, text = f"Needs a person: {event.alert.title}", _known(event)
         case RunFinished():
-            return _message(event, f"Run ended: {event.outcome.value}", event.sentence)
+            title, text = f"Run ended: {event.outcome.value}", event.sentence
         case _:
             return None
+    return Message(id=event.id, run_id=event.run_id, title=title, text=text.strip())
 
 
 def _question(event: ApprovalRequested) -> str:
@@ -55,12 +56,13 @@ def _question(event: ApprovalRequested) -> str:
     )
 
 
-def _decision(event: ApprovalGranted | ApprovalDenied) -> Message:
-    said = "Approved" if isinstance(event, ApprovalGranted) else "Rejected"
-    decision = event.decision
+def _decision(decision: Decision) -> str:
     text = f"Plan {decision.plan_hash[:12]}, {decision.decided_at:%H:%M:%S} UTC."
-    reason = f" Reason: {decision.reason}" if decision.reason else ""
-    return _message(event, f"{said} by {decision.by}", text + reason)
+    return f"{text} Reason: {decision.reason}" if decision.reason else text
+
+
+def _known(event: RunEscalated) -> str:
+    return "\n".join([event.sentence, *(f"- {line}" for line in event.seen)])
 
 
 def _capped(diff: str) -> str:
@@ -69,7 +71,3 @@ def _capped(diff: str) -> str:
     kept = diff[:DIFF_LIMIT].rsplit("\n", 1)[0]
     more = diff.count("\n") - kept.count("\n")
     return f"{kept}\n… {more} more lines"
-
-
-def _message(event: Event, title: str, text: str) -> Message:
-    return Message(id=event.id, run_id=event.run_id, title=title, text=text.strip())

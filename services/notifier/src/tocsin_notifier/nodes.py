@@ -11,32 +11,31 @@ class Nodes:
     """The steps, with the channels and the record of what was told."""
 
     def __init__(self, channels: Sequence[Channel], notices: Notices) -> None:
-        self._channels = channels
+        self._channels = {channel.name: channel for channel in channels}
         self._notices = notices
 
     async def render(self, state: NoticeState) -> NoticeState:
-        """Put the event into words."""
-        message = messages.render(state["event"])
-        return {"title": message.title, "text": message.text} if message else {"title": ""}
+        """Put the event into words, for every channel that has not shown it yet."""
+        event = state["event"]
+        message = messages.render(event)
+        if message is None:
+            return {"waiting": []}
+        waiting = [
+            name
+            for name in self._channels
+            if not await self._notices.told(event.run_id, event.id, name)
+        ]
+        return {"title": message.title, "text": message.text, "waiting": waiting}
 
     async def deliver(self, state: NoticeState) -> NoticeState:
-        """Show the message on every channel that has not shown it yet."""
-        message, sent = _message(state), []
-        for channel in self._channels:
-            if not await self._notices.told(message.run_id, message.id, channel.name):
-                await channel.send(message)
-                await self._notices.settle(message.run_id, message.id, channel.name)
-            sent.append(channel.name)
-        return {"sent": sent}
-
-    async def settle(self, state: NoticeState) -> NoticeState:
-        """Keep the record alive with the run: a late duplicate finds it."""
-        message = _message(state)
-        for name in state["sent"]:
-            await self._notices.settle(message.run_id, message.id, name)
+        """Show the message on the next channel."""
+        event = state["event"]
+        message = Message(event.id, event.run_id, state["title"], state["text"])
+        await self._channels[state["waiting"][0]].send(message)
         return {}
 
-
-def _message(state: NoticeState) -> Message:
-    event = state["event"]
-    return Message(id=event.id, run_id=event.run_id, title=state["title"], text=state["text"])
+    async def settle(self, state: NoticeState) -> NoticeState:
+        """Remember that the channel has shown it; the next one follows."""
+        event, (shown, *waiting) = state["event"], state["waiting"]
+        await self._notices.settle(event.run_id, event.id, shown)
+        return {"waiting": waiting}

@@ -6,9 +6,9 @@ from tocsin_contracts import Event
 
 
 class NoticeState(TypedDict, total=False):
-    """One event on its way to people."""
+    """One event on its way to people; `waiting` names the channels that have not shown it."""
 
     event: Event
     title: str
     text: str
-    sent: list[str]
+    waiting: list[str]
