@@ -109,7 +109,6 @@ def test_a_server_ends_with_the_process_that_started_it(server, tmp_path):
 
 
 def ended_within(descriptor: int, seconds: float) -> bool:
-
     return bool(select.select([descriptor], [], [], seconds)[0])
 
 
