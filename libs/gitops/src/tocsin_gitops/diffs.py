@@ -15,6 +15,13 @@ def unified_diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str
     return "".join(line for path in changed for line in _file(path, before.get(path), after[path]))
 
 
+def changed_lines(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> int:
+    """Count the lines that are removed or added."""
+    pairs = ((_lines(before.get(path, b"")), _lines(after[path])) for path in after)
+    codes = (code for old, new in pairs for code in _Matcher(old, new).get_opcodes())
+    return sum(j - i + m - k for tag, i, j, k, m in codes if tag != "equal")
+
+
 def _file(path: str, before: bytes | None, after: bytes) -> Iterator[str]:
     yield f"diff --git a/{path} b/{path}\n"
     if before is None:

@@ -1,0 +1,117 @@
+"""How far a value may move: each bound says what is wrong with a new value, or nothing."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tocsin_contracts import Scalar
+from tocsin_gitops import images, quantity
+
+_PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?")
+_LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+_HTTP_PATH = re.compile(r"/[!-~]{0,255}")
+_HIGHEST_PORT = 65535
+_LONGEST_TEXT = 1024
+
+
+class Limits(BaseModel):
+    """The numbers of the policy; an operator may set each of them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_files: int = Field(default=3, ge=1)
+    max_changed_lines: int = Field(default=40, ge=1, description="Removed and added, in all.")
+    max_file_bytes: int = Field(default=256 * 1024, ge=1)
+    max_memory_factor: int = Field(default=4, ge=1, description="Times the old value, either way.")
+    max_cpu_factor: int = Field(default=4, ge=1, description="Times the old value, either way.")
+    max_replica_factor: int = Field(default=2, ge=1, description="Times the old value.")
+    denied_kinds: tuple[str, ...] = Field(default=(), description="On top of those never written.")
+
+
+Bound = Callable[[Scalar, Scalar, Limits], str]
+
+
+def memory(old: Scalar, new: Scalar, limits: Limits) -> str:
+    """Memory moves by a factor at most, up or down."""
+    return _within(old, new, limits.max_memory_factor)
+
+
+def cpu(old: Scalar, new: Scalar, limits: Limits) -> str:
+    """CPU moves by a factor at most, up or down."""
+    return _within(old, new, limits.max_cpu_factor)
+
+
+def replicas(old: Scalar, new: Scalar, limits: Limits) -> str:
+    """At least one, at most a factor of what there was."""
+    if not _whole(old) or not _whole(new):
+        return f"{new!r} is no number of replicas in place of {old!r}"
+    most = int(str(old)) * limits.max_replica_factor
+    return "" if 1 <= int(str(new)) <= most else f"{new} is not between 1 and {most}"
+
+
+def image(old: Scalar, new: Scalar, _: Limits) -> str:
+    """Registry and repository stay; the tag or digest may change."""
+    before, after = images.parse(str(old)), images.parse(str(new))
+    if not isinstance(new, str) or not after.sound:
+        return f"{new!r} names no image by tag or digest"
+    return "" if before.name == after.name else f"{after.name!r} is another image than before"
+
+
+def tag(_old: Scalar, new: Scalar, _: Limits) -> str:
+    """A tag that registries accept."""
+    good = isinstance(new, str) and images.Image("x", tag=new).sound
+    return "" if good else f"{new!r} is no image tag"
+
+
+def digest(_old: Scalar, new: Scalar, _: Limits) -> str:
+    """A SHA-256 digest."""
+    good = isinstance(new, str) and images.Image("x", digest=new).sound
+    return "" if good else f"{new!r} is no image digest"
+
+
+def port(_old: Scalar, new: Scalar, _: Limits) -> str:
+    """A port number, or the name of a port."""
+    number = _whole(new) and 1 <= int(str(new)) <= _HIGHEST_PORT
+    named = isinstance(new, str) and _PORT_NAME.fullmatch(new) is not None
+    return "" if number or named else f"{new!r} is no port"
+
+
+def http_path(_old: Scalar, new: Scalar, _: Limits) -> str:
+    """An absolute path on the same host."""
+    good = isinstance(new, str) and _HTTP_PATH.fullmatch(new)
+    return "" if good else f"{new!r} is no path"
+
+
+def count(_old: Scalar, new: Scalar, _: Limits) -> str:
+    """A probe's seconds or attempts: up to an hour."""
+    most = 3600
+    good = _whole(new) and 0 <= int(str(new)) <= most
+    return "" if good else f"{new!r} is not a number up to {most}"
+
+
+def label(_old: Scalar, new: Scalar, _: Limits) -> str:
+    """A label value."""
+    good = isinstance(new, str) and _LABEL.fullmatch(new)
+    return "" if good else f"{new!r} is no label value"
+
+
+def text(_old: Scalar, new: Scalar, _: Limits) -> str:
+    """One line of text that can be seen."""
+    good = isinstance(new, str) and new.isprintable() and len(new) <= _LONGEST_TEXT
+    return "" if good else f"{new!r} is not one line of text"
+
+
+def _within(old: Scalar, new: Scalar, factor: int) -> str:
+    try:
+        before, after = quantity.parse(old), quantity.parse(new)
+    except quantity.NotAQuantity as error:
+        return str(error)
+    if after <= 0 or not before <= after * factor or not after <= before * Decimal(factor):
+        return f"{new} is not within {factor} times {old}, up or down"
+    return ""
+
+
+def _whole(value: Scalar) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

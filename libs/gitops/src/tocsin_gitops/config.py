@@ -1,0 +1,95 @@
+"""Read gitops.yaml: which repositories Tocsin may read and write, and within which policy."""
+
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from tocsin_gitops.policy import Limits, RepositoryRule, WritePolicy
+from tocsin_gitops.splice import decode
+from tocsin_gitops.yaml_nodes import EditRefused, documents
+from tocsin_kit.errors import PermanentError
+
+
+class Repository(BaseModel):
+    """One repository; the alert selects among these and can never name another."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="What people call it, such as shop/platform-gitops.")
+    host: str = Field(default="local", description="The kind of forge it lives on.")
+    git_dir: Path = Field(description="The bare repository; relative to the file that names it.")
+    branch: str = Field(default="main", description="What pull requests go to.")
+    paths: tuple[str, ...] = Field(description="Globs of the files that may be changed.")
+    proposals: tuple[str, ...] = Field(
+        default=("remediations/*.md",), description="Globs of the files that may be created."
+    )
+    cluster: str = Field(default="", description="The one cluster it describes; empty for any.")
+    namespaces: tuple[str, ...] = Field(default=(), description="Empty for every namespace.")
+
+    def serves(self, cluster: str, namespace: str) -> bool:
+        """Whether an object of this cluster and namespace may come from this repository."""
+        right_cluster = not self.cluster or not cluster or self.cluster == cluster
+        return right_cluster and (not self.namespaces or namespace in self.namespaces)
+
+
+class GitOps(BaseModel):
+    """Everything the operator allows; without a repository nothing is ever written."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    repositories: tuple[Repository, ...] = ()
+    limits: Limits = Limits()
+
+    @field_validator("repositories")
+    @classmethod
+    def _one_name_each(cls, repositories: tuple[Repository, ...]) -> tuple[Repository, ...]:
+        names = [repository.name for repository in repositories]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two repositories are called {', '.join(twice)}")
+        return repositories
+
+    @property
+    def policy(self) -> WritePolicy:
+        """What may be written, with the repositories and paths it may be written to."""
+        rules = tuple(
+            RepositoryRule(name=r.name, paths=r.paths, proposals=r.proposals)
+            for r in self.repositories
+        )
+        return WritePolicy(repositories=rules, limits=self.limits)
+
+    def repository(self, name: str) -> Repository:
+        """Return the repository of that name; PermanentError if the operator named none."""
+        for repository in self.repositories:
+            if repository.name == name:
+                return repository
+        known = ", ".join(r.name for r in self.repositories) or "none"
+        raise PermanentError(f"no repository {name!r}; known: {known}")
+
+    def serving(self, cluster: str, namespace: str) -> tuple[Repository, ...]:
+        """Return the repositories an object of this cluster and namespace may come from."""
+        return tuple(r for r in self.repositories if r.serves(cluster, namespace))
+
+
+def load(path: Path) -> GitOps:
+    """Read the file; PermanentError names the file and the key that is wrong."""
+    try:
+        _, text = decode(path.read_bytes())
+        documents(text)
+        config = GitOps.model_validate(yaml.safe_load(text) or {})
+    except (OSError, EditRefused, yaml.YAMLError) as error:
+        raise PermanentError(f"{str(path)!r} cannot be read: {error}") from error
+    except ValidationError as error:
+        raise PermanentError(f"{str(path)!r}: {_first(error)}") from error
+    placed = tuple(
+        repository.model_copy(update={"git_dir": path.parent / repository.git_dir})
+        for repository in config.repositories
+    )
+    return config.model_copy(update={"repositories": placed})
+
+
+def _first(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    key = ".".join(str(step) for step in problem["loc"]) or "the file"
+    return f"{key}: {problem['msg']}"

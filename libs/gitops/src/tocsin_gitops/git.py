@@ -1,0 +1,88 @@
+"""The one owner of the git binary: plumbing on bare repositories, bounded and without surprises."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from tocsin_kit.errors import PermanentError, TransientError
+
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C",
+}
+_OPTIONS = (
+    "core.hooksPath=/dev/null",
+    "core.fsync=all",
+    "core.filesRefLockTimeout=2000",
+    "gc.auto=0",
+)
+
+
+class GitFailed(PermanentError):  # noqa: N818 - says what git did, in git's own words
+    """Git said no; asking again would not help."""
+
+
+class Git:
+    """Runs git commands on one bare repository; raises GitFailed, or TransientError for a retry."""
+
+    def __init__(self, git_dir: Path, timeout: float = 30.0) -> None:
+        options = [word for option in _OPTIONS for word in ("-c", option)]
+        self._command = ("git", *options, f"--git-dir={git_dir}")
+        self._git_dir = git_dir
+        self._timeout = timeout
+
+    async def run(
+        self, *args: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+    ) -> bytes:
+        """Return what the command writes; arguments are passed as they are, never by a shell."""
+        process = await self._start(args, environment or {})
+        try:
+            async with asyncio.timeout(self._timeout):
+                output, errors = await process.communicate(stdin)
+        except TimeoutError as error:
+            raise TransientError(f"{self._name(args)} took over {self._timeout:g} s") from error
+        finally:
+            await _end(process)
+        if process.returncode:
+            raise self._failure(args, errors.decode(errors="replace").strip())
+        return output
+
+    async def text(self, *args: str, stdin: bytes = b"") -> str:
+        """Return what the command writes, as text without the line end."""
+        return (await self.run(*args, stdin=stdin)).decode(errors="replace").strip()
+
+    async def _start(
+        self, args: tuple[str, ...], environment: Mapping[str, str]
+    ) -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        try:
+            return await asyncio.create_subprocess_exec(
+                *self._command,
+                *args,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                env={"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT, **environment},
+            )
+        except FileNotFoundError as error:
+            raise PermanentError("there is no git on PATH; install git") from error
+
+    def _failure(self, args: tuple[str, ...], errors: str) -> PermanentError | TransientError:
+        if ".lock': File exists" in errors:
+            return TransientError(f"{self._name(args)}: another process holds a lock: {errors}")
+        return GitFailed(f"{self._name(args)} failed: {errors}")
+
+    def _name(self, args: tuple[str, ...]) -> str:
+        return f"git {args[0]} on {str(self._git_dir)!r}"
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,158 @@
+"""The write policy: what may be changed where, judged before and after every approval."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from pydantic import BaseModel, ConfigDict
+
+from tocsin_contracts import Edit, EditOp
+from tocsin_gitops import field_rules, path_rules
+from tocsin_gitops.bounds import Limits
+from tocsin_gitops.diffs import changed_lines
+from tocsin_gitops.hashing import canonical, sha256
+from tocsin_gitops.manifests import is_kustomization
+from tocsin_gitops.yaml_paths import path_text
+
+__all__ = ["Change", "Limits", "RepositoryRule", "Rule", "Violation", "WritePolicy", "judge"]
+
+REGULAR_MODES = ("100644", "100755")
+NEVER_KINDS = (
+    *("Secret", "SealedSecret", "*ExternalSecret", "SecretStore", "ClusterSecretStore"),
+    *("Role*", "ClusterRole*", "*Binding", "ServiceAccount", "CustomResourceDefinition"),
+    *("*WebhookConfiguration", "*AdmissionPolicy", "*NetworkPolicy", "Namespace"),
+    *("PodSecurityPolicy", "APIService", "Application", "ApplicationSet", "AppProject"),
+    *("HelmRelease", "GitRepository", "OCIRepository", "HelmRepository", "Bucket"),
+)
+
+
+class Rule(StrEnum):
+    """The rules a change can break."""
+
+    REPOSITORY = "repository"
+    OPERATION = "operation"
+    PATH = "path"
+    MODE = "mode"
+    KIND = "kind"
+    FIELD = "field"
+    BOUND = "bound"
+    FILES = "files"
+    LINES = "lines"
+    SIZE = "size"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule, with a sentence that names what broke it."""
+
+    rule: Rule
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be written: the edits, and the files they touch before and after.
+
+    A file that is to be created is missing from `before` and `modes`.
+    """
+
+    repo: str
+    edits: tuple[Edit, ...]
+    before: Mapping[str, bytes]
+    after: Mapping[str, bytes]
+    modes: Mapping[str, str] = field(default_factory=dict)
+
+
+class RepositoryRule(BaseModel):
+    """The globs of one repository: files that may change, and files that may be created."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    paths: tuple[str, ...]
+    proposals: tuple[str, ...] = ("remediations/*.md",)
+
+
+class WritePolicy(BaseModel):
+    """The operator's rules; nothing outside the named repositories is ever written."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    repositories: tuple[RepositoryRule, ...] = ()
+    limits: Limits = Limits()
+
+    @cached_property
+    def version(self) -> str:
+        """The digest of all that decides, so that an approval is bound to it."""
+        rules = [str(rule) for rule in field_rules.RULES]
+        content = {"policy": self.model_dump(), "fields": rules, "never": NEVER_KINDS}
+        return sha256(canonical(content))
+
+    def rule(self, repo: str) -> RepositoryRule | None:
+        """Return the rule of a repository, or None if it is not allowed."""
+        return next((rule for rule in self.repositories if rule.name == repo), None)
+
+
+def judge(policy: WritePolicy, change: Change) -> tuple[Violation, ...]:
+    """Return every rule that the change breaks; none means that it may be written."""
+    rule = policy.rule(change.repo)
+    if rule is None:
+        return (Violation(Rule.REPOSITORY, f"{change.repo!r} is not an allowed repository"),)
+    return (
+        *_whole(policy.limits, change),
+        *(v for edit in change.edits for v in _file(rule, policy.limits, edit, change)),
+        *(v for edit in change.edits if edit.op is EditOp.SET for v in _field(policy.limits, edit)),
+    )
+
+
+def _whole(limits: Limits, change: Change) -> Iterator[Violation]:
+    named = {edit.file for edit in change.edits}
+    if not named or named != set(change.after):
+        yield Violation(Rule.OPERATION, "the edits do not name exactly the files that change")
+    if len(change.after) > limits.max_files:
+        detail = f"{len(change.after)} files change; {limits.max_files} may"
+        yield Violation(Rule.FILES, detail)
+    edited = {edit.file for edit in change.edits if edit.op is EditOp.SET}
+    after = {path: data for path, data in change.after.items() if path in edited}
+    lines = changed_lines(change.before, after)
+    if lines > limits.max_changed_lines:
+        yield Violation(Rule.LINES, f"{lines} lines change; {limits.max_changed_lines} may")
+
+
+def _file(rule: RepositoryRule, limits: Limits, edit: Edit, change: Change) -> Iterator[Violation]:
+    path, creates = edit.file, edit.op is EditOp.CREATE
+    fault = path_rules.fault(path)
+    if fault:
+        yield Violation(Rule.PATH, f"{path!r} is never written: {fault}")
+    if not path_rules.allowed(path, rule.proposals if creates else rule.paths):
+        verb = "created" if creates else "changed"
+        yield Violation(Rule.PATH, f"{path!r} is outside of what may be {verb} in {rule.name!r}")
+    if creates == (path in change.before):
+        yield Violation(Rule.OPERATION, f"{path!r} is{' ' if creates else ' not '}there already")
+    mode = change.modes.get(path, REGULAR_MODES[0] if creates else "unknown")
+    if mode not in REGULAR_MODES:
+        yield Violation(Rule.MODE, f"{path!r} has the mode {mode}; only plain files are written")
+    size = max(len(change.after.get(path, b"")), len(change.before.get(path, b"")))
+    if size > limits.max_file_bytes:
+        yield Violation(Rule.SIZE, f"{path!r} has {size} bytes; {limits.max_file_bytes} may be")
+
+
+def _field(limits: Limits, edit: Edit) -> Iterator[Violation]:
+    kind = edit.document.kind if edit.document else ""
+    if _denied(kind, edit.file, limits):
+        yield Violation(Rule.KIND, f"objects of kind {kind!r} are never changed")
+        return
+    rule = field_rules.find(kind, edit.path)
+    where = f"{path_text(edit.path)} of a {kind}"
+    if rule is None:
+        yield Violation(Rule.FIELD, f"{where} is not a field that may change")
+    elif fault := rule.bound(edit.old, edit.new, limits):
+        yield Violation(Rule.BOUND, f"{where}: {fault}")
+
+
+def _denied(kind: str, file: str, limits: Limits) -> bool:
+    foreign = kind == "Kustomization" and not is_kustomization(file)
+    never = (*NEVER_KINDS, *limits.denied_kinds)
+    return foreign or any(fnmatchcase(kind.casefold(), name.casefold()) for name in never)

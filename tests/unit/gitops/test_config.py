@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+
+from tocsin_gitops.config import GitOps, Repository, load
+from tocsin_kit.errors import PermanentError
+
+EXAMPLE = Path(__file__).parents[3] / "deploy/gitops.example.yaml"
+REPOSITORY = "repositories: [{name: shop/gitops, git_dir: a.git, paths: ['apps/**']}]\n"
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "gitops.yaml"
+    file.write_text(text)
+    return file
+
+
+def test_the_example_is_a_working_file_with_the_defaults():
+    config = load(EXAMPLE)
+    assert config.repository("shop/platform-gitops").proposals == ("remediations/*.md",)
+    assert config.limits == GitOps().limits
+
+
+def test_a_git_dir_is_relative_to_the_file(tmp_path):
+    config = load(written(tmp_path, REPOSITORY))
+    assert config.repositories[0].git_dir == tmp_path / "a.git"
+    absolute = load(written(tmp_path, REPOSITORY.replace("a.git", "/srv/a.git")))
+    assert absolute.repositories[0].git_dir == Path("/srv/a.git")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("repositorys: []", "repositorys"),
+        ("repositories: [{name: a, git_dir: b}]", "repositories.0.paths"),
+        ("repositories: [{name: a, git_dir: b, paths: [], token: x}]", "repositories.0.token"),
+        ("limits: {max_files: none}", "limits.max_files"),
+        ("limits: {max_files: 0}", "limits.max_files"),
+        ("limits: {}\nlimits: {}", "stands twice"),
+        ("- a", "the file"),
+        ("a: [", "not plain YAML"),
+        ("a: 1\n---\nb: 2", "document"),
+        (REPOSITORY.replace("]\n", ", {name: shop/gitops, git_dir: b, paths: []}]"), "shop/gitops"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name_and_the_key(tmp_path, text, key):
+    file = written(tmp_path, text)
+    with pytest.raises(PermanentError) as error:
+        load(file)
+    assert repr(str(file)) in str(error.value)
+    assert key in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(PermanentError, match=r"none\.yaml"):
+        load(tmp_path / "none.yaml")
+
+
+def test_an_empty_file_allows_nothing(tmp_path):
+    assert load(written(tmp_path, "# nothing\n")).policy.repositories == ()
+
+
+def test_an_unknown_repository_is_answered_with_the_known_ones(tmp_path):
+    with pytest.raises(PermanentError, match="known: shop/gitops"):
+        load(written(tmp_path, REPOSITORY)).repository("attacker/x")
+
+
+def test_a_repository_serves_its_own_cluster_and_namespaces():
+    repository = Repository(
+        name="a", git_dir=Path("a"), paths=(), cluster="prod", namespaces=("payments",)
+    )
+    asked = [("prod", "payments"), ("", "payments"), ("test", "payments"), ("prod", "shop")]
+    assert [repository.serves(*pair) for pair in asked] == [True, True, False, False]
+    config = GitOps(repositories=(repository,))
+    assert config.serving("prod", "payments") == (repository,)
+    assert config.serving("test", "payments") == ()
+
+
+def test_the_policy_version_follows_what_decides():
+    one = GitOps(repositories=(Repository(name="a", git_dir=Path("a"), paths=("**",)),))
+    moved = GitOps(repositories=(one.repositories[0].model_copy(update={"git_dir": Path("b")}),))
+    wider = GitOps(repositories=one.repositories, limits={"max_files": 4})
+    assert moved.policy.version == one.policy.version
+    assert wider.policy.version != one.policy.version
+    assert GitOps().policy.version != one.policy.version
