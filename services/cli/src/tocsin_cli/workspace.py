@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,10 +63,20 @@ class Workspace:
             finally:
                 self._up.unlink(missing_ok=True)
 
-    @property
-    def ours(self) -> bool:
-        """Whether a Tocsin has run here: only then may the folder be emptied."""
-        return self._lock.exists()
+    @contextmanager
+    def fresh(self) -> Iterator[None]:
+        """Own the folder with nothing in it; a folder that was never ours is not emptied."""
+        if not self._lock.exists() and self.folder.exists() and any(self.folder.iterdir()):
+            raise PermanentError(
+                f"{str(self.folder)!r} holds something that is not Tocsin's; give a new folder"
+            )
+        with self.claimed():
+            for path in self.folder.iterdir():
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                elif path != self._lock:
+                    path.unlink()
+            yield
 
     def tokens(self) -> Tokens:
         """Return the tokens; they are made on first use and only the owner may read them."""

@@ -1,0 +1,66 @@
+"""The command tree, and how a failure becomes a message and an exit code."""
+
+import asyncio
+from collections.abc import Sequence
+
+import typer
+from rich.console import Console
+
+from tocsin_cli.commands import decide, demo, run, token, topology, up
+from tocsin_cli.errors import ExitCode, exit_code
+from tocsin_cli.terminal import plain, show
+from tocsin_kit.errors import TocsinError
+
+_HELP = """Tocsin turns an alert into a reviewed GitOps pull request.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused, 4 nobody answered, 130 interrupted.
+"""
+
+
+def tree() -> typer.Typer:
+    """Return the command `tocsin` with everything below it."""
+    root = typer.Typer(
+        help=_HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    root.command("up")(up.up)
+    root.command("demo")(demo.demo)
+    root.command("token")(token.token)
+    root.add_typer(_runs(), name="run")
+    root.add_typer(_topology(), name="topology")
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code; expected failures show no traceback."""
+    try:
+        tree()(args=arguments, prog_name="tocsin")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else ExitCode.OK
+    except TocsinError as error:
+        show(Console(stderr=True), f"tocsin: {plain(str(error))}")
+        return exit_code(error)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return ExitCode.INTERRUPTED
+    return ExitCode.OK
+
+
+def _runs() -> typer.Typer:
+    runs = typer.Typer(help="Look at runs and decide about their plans.", no_args_is_help=True)
+    runs.command("list")(run.list_runs)
+    runs.command("show")(run.show_run)
+    runs.command("watch")(run.watch)
+    runs.command("approve")(decide.approve)
+    runs.command("reject")(decide.reject)
+    runs.command("cancel")(decide.cancel)
+    return runs
+
+
+def _topology() -> typer.Typer:
+    streams = typer.Typer(help="The streams that services rely on.", no_args_is_help=True)
+    streams.callback()(lambda: None)
+    streams.command("apply")(topology.apply)
+    return streams

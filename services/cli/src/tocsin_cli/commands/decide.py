@@ -1,0 +1,115 @@
+"""`tocsin run approve|reject|cancel`: decide about exactly the plan that was seen."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from tocsin_cli import prompt, render
+from tocsin_cli.client import Gateway
+from tocsin_cli.commands.connect import connected
+from tocsin_cli.commands.options import Data, GatewayUrl, RunId, Token
+from tocsin_cli.errors import RefusedError, UsageError
+from tocsin_cli.terminal import show
+from tocsin_cli.workspace import DEFAULT
+from tocsin_contracts import Plan
+
+TYPED = 6
+SHOWN = 12
+
+PlanHash = Annotated[
+    str,
+    typer.Option("--plan-hash", help=f"Hash of the plan you saw, {SHOWN} digits or all of it."),
+]
+Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept with the decision.")]
+
+
+def approve(
+    run: RunId,
+    *,
+    plan_hash: PlanHash = "",
+    reason: Reason = "",
+    data: Data = DEFAULT,
+    gateway_url: GatewayUrl = None,
+    token: Token = None,
+) -> None:
+    """Approve the plan of a run, after a look at its diff."""
+
+    async def ask(gateway: Gateway) -> None:
+        console = Console()
+        plan = await _plan(gateway, run)
+        show(console, render.plan(plan), "")
+        if plan_hash:
+            check_named(plan, plan_hash)
+        else:
+            await _retyped(console, plan)
+        taken = await gateway.approve(run, plan.plan_hash, reason)
+        show(console, f"{taken.decision.value} by {taken.by}: plan {plan.short_hash}")
+
+    connected(ask, data, gateway_url, token)
+
+
+def reject(
+    run: RunId,
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="Why not; required.")],
+    plan_hash: PlanHash = "",
+    data: Data = DEFAULT,
+    gateway_url: GatewayUrl = None,
+    token: Token = None,
+) -> None:
+    """Reject the plan of a run; nothing is written."""
+
+    async def ask(gateway: Gateway) -> None:
+        plan = await _plan(gateway, run)
+        if plan_hash:
+            check_named(plan, plan_hash)
+        taken = await gateway.reject(run, plan.plan_hash, reason)
+        show(Console(), f"{taken.decision.value} by {taken.by}: plan {plan.short_hash}")
+
+    connected(ask, data, gateway_url, token)
+
+
+def cancel(
+    run: RunId,
+    *,
+    reason: Reason = "",
+    data: Data = DEFAULT,
+    gateway_url: GatewayUrl = None,
+    token: Token = None,
+) -> None:
+    """Stop a run wherever it is."""
+
+    async def ask(gateway: Gateway) -> None:
+        taken = await gateway.cancel(run, reason)
+        show(Console(), f"run {taken.run_id} was asked to stop by {taken.by}")
+
+    connected(ask, data, gateway_url, token)
+
+
+def check_named(plan: Plan, plan_hash: str) -> None:
+    """Refuse when the plan that waits is another one than the one that was seen."""
+    if len(plan_hash) < SHOWN:
+        raise UsageError(f"--plan-hash {plan_hash!r}: give at least {SHOWN} digits")
+    if not plan.plan_hash.startswith(plan_hash.lower()):
+        raise RefusedError(
+            f"the run's plan is {plan.short_hash}, not {plan_hash!r}: look at the diff again"
+        )
+
+
+async def _plan(gateway: Gateway, run: str) -> Plan:
+    view = await gateway.run(run)
+    if view.plan is None:
+        raise RefusedError(f"run {run!r} has no plan to decide about; it is {view.state.value}")
+    return view.plan
+
+
+async def _retyped(console: Console, plan: Plan) -> None:
+    if not sys.stdin.isatty():
+        raise UsageError(f"no terminal to ask at: give --plan-hash {plan.short_hash}")
+    question = f"Type the first {TYPED} digits of the hash to approve: "
+    console.print(question, end="", markup=False, highlight=False)
+    typed = await prompt.answer()
+    if typed.lower() != plan.plan_hash[:TYPED]:
+        raise RefusedError(f"not approved: {typed!r} is not {plan.plan_hash[:TYPED]!r}")

@@ -1,0 +1,80 @@
+"""`tocsin run list|show|watch`: look at runs."""
+
+import json
+from contextlib import aclosing
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from tocsin_cli import render
+from tocsin_cli.client import Gateway
+from tocsin_cli.commands.connect import connected
+from tocsin_cli.commands.options import Data, GatewayUrl, Json, RunId, Token
+from tocsin_cli.live import Live, follow
+from tocsin_cli.terminal import show
+from tocsin_cli.workspace import DEFAULT
+from tocsin_contracts import RunState
+
+
+def list_runs(
+    *,
+    state: Annotated[RunState | None, typer.Option(help="Only runs in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 50,
+    as_json: Json = False,
+    data: Data = DEFAULT,
+    gateway_url: GatewayUrl = None,
+    token: Token = None,
+) -> None:
+    """List the newest runs."""
+
+    async def ask(gateway: Gateway) -> None:
+        runs = await gateway.runs(state, limit)
+        if as_json:
+            typer.echo(json.dumps([run.model_dump(mode="json") for run in runs], indent=2))
+        else:
+            Console().print(render.run_list(runs) if runs else "no runs")
+
+    connected(ask, data, gateway_url, token)
+
+
+def show_run(
+    run: RunId,
+    *,
+    as_json: Json = False,
+    data: Data = DEFAULT,
+    gateway_url: GatewayUrl = None,
+    token: Token = None,
+) -> None:
+    """Show all that is known about one run."""
+
+    async def ask(gateway: Gateway) -> None:
+        view = await gateway.run(run)
+        if as_json:
+            typer.echo(view.model_dump_json(indent=2))
+            return
+        console = Console()
+        Live(console).update(view)
+        show(console, render.timeline(view))
+
+    connected(ask, data, gateway_url, token)
+
+
+def watch(
+    run: RunId,
+    *,
+    data: Data = DEFAULT,
+    gateway_url: GatewayUrl = None,
+    token: Token = None,
+) -> None:
+    """Follow one run until it ends or its pull request is open."""
+
+    async def ask(gateway: Gateway) -> None:
+        live = Live(Console())
+        async with aclosing(follow(gateway, run)) as views:
+            async for view in views:
+                live.update(view)
+                if view.finished is not None or view.pull_request is not None:
+                    return
+
+    connected(ask, data, gateway_url, token)

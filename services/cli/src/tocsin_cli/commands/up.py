@@ -1,0 +1,87 @@
+"""`tocsin up`: everything on this machine, until Ctrl-C."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from tocsin_cli import stack
+from tocsin_cli.commands.options import Data
+from tocsin_cli.errors import UsageError
+from tocsin_cli.logs import ConsoleLog
+from tocsin_cli.signals import cancel_on_signal
+from tocsin_cli.stack import World
+from tocsin_cli.terminal import show
+from tocsin_cli.workspace import DEFAULT, Up, Workspace
+
+
+def up(
+    data: Data = DEFAULT,
+    gitops: Annotated[
+        Path | None,
+        typer.Option(envvar="TOCSIN_GITOPS_FILE", help="The gitops.yaml that allows repositories."),
+    ] = None,
+    snapshot: Annotated[
+        Path | None,
+        typer.Option(envvar="TOCSIN_CLUSTER_SNAPSHOT", help="Folder of a recorded cluster."),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="KEY=VALUE", help="A setting for the services; repeatable."),
+    ] = None,
+) -> None:
+    """Start every service on this machine and show what they do, until Ctrl-C."""
+    os.environ.update(settings(env or ()))
+    with contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(_run(Workspace(data), World(gitops=gitops, snapshot=snapshot)))
+
+
+def settings(pairs: Sequence[str]) -> dict[str, str]:
+    """Read KEY=VALUE pairs."""
+    for pair in pairs:
+        if "=" not in pair.lstrip("="):
+            raise UsageError(f"--env {pair!r}: write KEY=VALUE")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+async def _run(workspace: Workspace, world: World) -> None:
+    cancel_on_signal()
+    console = Console()
+    log = ConsoleLog(console)
+    with workspace.claimed():
+        log("tocsin", "starting …")
+        async with stack.running(workspace, world, log) as up:
+            show(console, *greeting(up, workspace))
+            await asyncio.Event().wait()
+        log("tocsin", "everything is stopped")
+
+
+def greeting(up: Up, workspace: Workspace) -> tuple[str, ...]:
+    """Return what a person needs to know first."""
+    folder = workspace.folder
+    return (
+        "",
+        "Tocsin is up.",
+        f"  gateway   {up.gateway_url}",
+        f"  ingest    {up.ingest_url}",
+        f"  bus       {up.nats_url}",
+        f"  store     {up.redis_url}",
+        f"  data      {folder}",
+        "",
+        "Send an Alertmanager payload:",
+        f'  curl -H "Authorization: Bearer $(tocsin token ingest --data {folder})" \\',
+        f"       --data @payload.json {up.ingest_url}/webhook/alertmanager",
+        "",
+        "Or let Alertmanager send:",
+        "  webhook_configs:",
+        f"    - url: {up.ingest_url}/webhook/alertmanager",
+        "      http_config: {authorization: {credentials: <what `tocsin token ingest` prints>}}",
+        "",
+        "Then: tocsin run list · tocsin run watch RUN · Ctrl-C here stops everything.",
+        "",
+    )

@@ -1,0 +1,120 @@
+"""Put one machine's Tocsin together: servers, streams, services, and where each listens."""
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tocsin_cli import children
+from tocsin_cli.settings import Settings
+from tocsin_cli.supervisor import Service, Sink, Supervisor
+from tocsin_cli.workspace import Tokens, Up, Workspace
+from tocsin_kit.embedded import NatsServer, ValkeyServer
+from tocsin_kit.ensure import ensure
+from tocsin_kit.processes import LOOPBACK, free_ports
+
+SERVICES = ("ingest", "rca", "validation", "action", "notifier", "gateway")
+READY_SECONDS = 60.0
+
+_PREFERRED_PORTS = {"ingest": 9480, "gateway": 9481}
+_ONLY_FOR = {
+    "TOCSIN_INGEST_TOKENS": "ingest",
+    "TOCSIN_API_TOKENS": "gateway",
+    "TOCSIN_API_TOKEN": "cli",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What Tocsin works on: the repositories it may propose to, and a recorded cluster."""
+
+    gitops: Path | None = None
+    snapshot: Path | None = None
+
+    def environment(self) -> dict[str, str]:
+        """Return the settings that say so."""
+        named = {"TOCSIN_GITOPS_FILE": self.gitops, "TOCSIN_CLUSTER_SNAPSHOT": self.snapshot}
+        return {name: str(path.absolute()) for name, path in named.items() if path is not None}
+
+
+@asynccontextmanager
+async def running(workspace: Workspace, world: World, sink: Sink) -> AsyncIterator[Up]:
+    """Start everything, yield when every service is ready, and leave nothing running.
+
+    Servers are started only for what TOCSIN_NATS_URL and TOCSIN_REDIS_URL do not name.
+    """
+    children.prepare()
+    settings = Settings.load()
+    tokens = workspace.tokens()
+    with ExitStack() as servers:
+        nats_url, redis_url = _servers(settings, workspace.folder, servers)
+        await asyncio.gather(
+            ensure(nats_url, ack_wait=settings.ack_wait), asyncio.to_thread(children.warm_up)
+        )
+        environment = _environment(nats_url, redis_url, tokens) | world.environment()
+        services = [_service(name, environment) for name in SERVICES]
+        async with Supervisor(services, sink) as supervisor:
+            await supervisor.ready(READY_SECONDS)
+            up = Up(
+                gateway_url=_url("gateway", environment),
+                ingest_url=_url("ingest", environment),
+                nats_url=nats_url,
+                redis_url=redis_url,
+                pids={"supervisor": os.getpid(), **supervisor.pids},
+            )
+            workspace.announce(up)
+            yield up
+
+
+def _servers(settings: Settings, data: Path, stack: ExitStack) -> tuple[str, str]:
+    given = settings.model_fields_set
+    nats_url, redis_url = settings.nats_url, settings.redis_url
+    if "nats_url" not in given:
+        nats_url = stack.enter_context(NatsServer(data / "nats")).url
+    if "redis_url" not in given:
+        redis_url = stack.enter_context(ValkeyServer(data / "valkey")).url
+    return nats_url, redis_url
+
+
+def _environment(nats_url: str, redis_url: str, tokens: Tokens) -> dict[str, str]:
+    """Return what every service starts from; what the user set in the environment wins."""
+    ours = {
+        "TOCSIN_NATS_URL": nats_url,
+        "TOCSIN_REDIS_URL": redis_url,
+        "TOCSIN_LOG_FORMAT": "console",
+        "TOCSIN_APPROVERS": json.dumps(["local"]),
+        "TOCSIN_INGEST_TOKENS": json.dumps([tokens.ingest_token]),
+        "TOCSIN_API_TOKENS": json.dumps({"local": tokens.api_token}),
+    }
+    return ours | ports() | dict(os.environ)
+
+
+def ports() -> dict[str, str]:
+    """Return a free port for each service; ingest and gateway get their usual ones if free."""
+    spare = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
+    usual = {name: port for name, port in _PREFERRED_PORTS.items() if _is_free(port)}
+    return {_port_name(name): str(port) for name, port in (spare | usual).items()}
+
+
+def _service(name: str, environment: Mapping[str, str]) -> Service:
+    """A secret goes only to the service that checks it."""
+    known = {k: v for k, v in environment.items() if _ONLY_FOR.get(k, name) == name}
+    ready_url = f"{_url(name, environment)}/ready"
+    return Service(name, f"tocsin_{name}.__main__", known, ready_url)
+
+
+def _url(name: str, environment: Mapping[str, str]) -> str:
+    return f"http://{LOOPBACK}:{environment[_port_name(name)]}"
+
+
+def _port_name(name: str) -> str:
+    return f"TOCSIN_{name.upper()}_PORT"
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((LOOPBACK, port)) != 0
