@@ -81,3 +81,8 @@ def test_an_event_without_a_time_is_still_an_event():
 )
 def test_times_are_aware_or_absent(value, read):
     assert read_time(value) == read
+
+
+def test_an_event_says_which_container_it_is_about():
+    about = {"kind": "Pod", "name": "web-0", "fieldPath": "spec.initContainers{migrate}"}
+    assert read_event(Manifest({"kind": "Event", "involvedObject": about})).container == "migrate"

@@ -1,5 +1,6 @@
 """What the cluster reported about an object, whichever of the two event APIs said it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,10 +9,15 @@ from typing import Any
 from tocsin_cluster.manifest import Manifest, dig
 from tocsin_contracts import ObjectRef
 
+_CONTAINER = re.compile(r"spec\.(?:initC|c)ontainers\{(?P<name>[^}]+)\}")
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterEvent:
-    """One event; `count` is how often it was seen, `last_seen` is None when nobody said."""
+    """One event; `count` is how often it was seen, `last_seen` is None when nobody said.
+
+    `container` is empty when the event is about the whole object.
+    """
 
     about: ObjectRef
     type: str
@@ -19,6 +25,7 @@ class ClusterEvent:
     message: str
     count: int
     last_seen: datetime | None
+    container: str = ""
 
 
 def read_event(manifest: Manifest) -> ClusterEvent:
@@ -37,7 +44,13 @@ def read_event(manifest: Manifest) -> ClusterEvent:
         message=str(raw.get("message") or raw.get("note") or ""),
         count=count if isinstance(count, int) else 1,
         last_seen=_last_seen(raw),
+        container=_container(str(about.get("fieldPath") or "")),
     )
+
+
+def _container(field_path: str) -> str:
+    found = _CONTAINER.fullmatch(field_path)
+    return found["name"] if found else ""
 
 
 def _last_seen(raw: Mapping[str, Any]) -> datetime | None:

@@ -30,6 +30,10 @@ class Container:
         """Return what lies at a path of keys and indices, or None."""
         return dig(self.raw, *path)
 
+    def items(self, *path: str | int) -> tuple[Mapping[str, Any], ...]:
+        """Return the objects of the list at a path; no list means none."""
+        return _items(dig(self.raw, *path))
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:

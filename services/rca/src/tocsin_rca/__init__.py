@@ -1,1 +1,1 @@
-"""x."""
+"""From an alert to a hypothesis: look, name the cause, say what proves it."""

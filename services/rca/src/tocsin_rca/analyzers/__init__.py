@@ -1,0 +1,43 @@
+"""The causes that can be told without a model: one analyzer a file, each pure over a case."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from tocsin_contracts import Finding
+from tocsin_kit.registry import Registry
+from tocsin_rca.analyzers.image_tag import ImageTag
+from tocsin_rca.analyzers.oom_limit import OomLimit
+from tocsin_rca.analyzers.probe_path import ProbePath
+from tocsin_rca.analyzers.probe_port import ProbePort
+from tocsin_rca.analyzers.service_selector import ServiceSelector
+from tocsin_rca.evidence import Case
+
+
+class Analyzer(Protocol):
+    """Recognises one kind of fault."""
+
+    @property
+    def name(self) -> str:
+        """What the registry and the folder of its sample call it."""
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return what the case proves; nothing when it shows no such fault. No IO, no clock."""
+
+
+BUILTIN: tuple[Analyzer, ...] = (
+    OomLimit(),
+    ImageTag(),
+    ProbePort(),
+    ProbePath(),
+    ServiceSelector(),
+)
+
+
+def load() -> Registry[Analyzer]:
+    """Return the analyzers by name."""
+    return Registry("analyzer", BUILTIN)
+
+
+def analyze(case: Case, analyzers: Iterable[Analyzer]) -> tuple[Finding, ...]:
+    """Return the findings of all analyzers."""
+    return tuple(finding for analyzer in analyzers for finding in analyzer.analyze(case))

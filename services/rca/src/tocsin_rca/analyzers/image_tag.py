@@ -1,0 +1,147 @@
+"""Images that a registry which answers says it does not have."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tocsin_cluster.events import ClusterEvent
+from tocsin_cluster.manifest import Manifest, dig
+from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding
+from tocsin_rca.evidence.case import Case, Change, ContainerSighting
+from tocsin_rca.evidence.doubts import Doubt, explained, weighed
+from tocsin_rca.evidence.images import only_version_differs
+from tocsin_rca.evidence.observation import Observation
+
+_WAITING = ("ErrImagePull", "ImagePullBackOff")
+_ABSENT = re.compile(r"(?i)manifest unknown|manifest for \S+ not found|: not found|code = NotFound")
+_OTHERWISE = re.compile(
+    r"(?i)unauthori[sz]ed|authentication required|denied|forbidden|authorization failed"
+    r"|no such host|server misbehaving|i/o timeout|deadline exceeded|connection re(?:fused|set)"
+    r"|toomanyrequests|too many requests|rate limit|x509|tls|no match for platform"
+    r"|name unknown|repository .{0,80}(?:does not exist|not found)|\b50[0-4]\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Absent:
+    """One declared container whose image is not there, and the events that say so."""
+
+    case: Case
+    sighting: ContainerSighting
+    image: str
+    path: FieldPath
+    events: tuple[Observation[ClusterEvent], ...]
+    doubts: tuple[Doubt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _LastGood:
+    """An image of the same repository that did run, and what shows that it did."""
+
+    image: str
+    because: str
+    seen: tuple[str, ...]
+    confidence: float
+
+
+class ImageTag:
+    """The registry answers that there is no such tag."""
+
+    name = "image_tag"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding for each container; without a last good image there is no change."""
+        found = {absent.sighting.name: absent for absent in _absent(case)}
+        return tuple(_finding(absent) for absent in found.values())
+
+
+def _absent(case: Case) -> Iterator[_Absent]:
+    for sighting in case.containers:
+        if sighting.declared is None or not _is_waiting(sighting):
+            continue
+        image = str(sighting.runs.get("image"))
+        answers = tuple(
+            e for e in case.events(sighting.pod.data.ref) if f'"{image}"' in e.data.message
+        )
+        said = [str(dig(sighting.status, "state", "waiting", "message") or "")]
+        said += [event.data.message for event in answers]
+        if not any(_is_absent(message) for message in said):
+            continue
+        proof = tuple(event for event in answers if _is_absent(event.data.message))
+        path = (*sighting.declared.path, "image")
+        yield _Absent(case, sighting, image, path, proof, tuple(_doubts(sighting, said)))
+
+
+def _is_waiting(sighting: ContainerSighting) -> bool:
+    return dig(sighting.status, "state", "waiting", "reason") in _WAITING
+
+
+def _is_absent(message: str) -> bool:
+    return bool(_ABSENT.search(message)) and not _OTHERWISE.search(message)
+
+
+def _doubts(sighting: ContainerSighting, said: list[str]) -> Iterator[Doubt]:
+    if any(_OTHERWISE.search(message) for message in said):
+        yield Doubt("the registry also failed in another way", 0.4)
+    if sighting.declared and sighting.declared.raw.get("image") != sighting.runs.get("image"):
+        yield Doubt("the workload already declares another image", 0.6)
+
+
+def _finding(absent: _Absent) -> Finding:
+    case, good = absent.case, _last_good(absent)
+    workload = case.workload or absent.sighting.pod.data.ref
+    change = (
+        FieldChange(object=workload, path=absent.path, old=absent.image, new=good.image)
+        if good
+        else None
+    )
+    because = good.because if good else "No image of that repository is known to have run here."
+    return Finding(
+        cause=CauseClass.IMAGE_TAG_NOT_FOUND,
+        object=workload,
+        confidence=weighed(good.confidence if good else 0.9, absent.doubts),
+        summary=f"The registry has no image {absent.image}, which container"
+        f" {absent.sighting.name} of {workload} should run.",
+        evidence=_evidence(absent, good),
+        change=change,
+        because=explained(because, absent.doubts),
+    )
+
+
+def _evidence(absent: _Absent, good: _LastGood | None) -> tuple[str, ...]:
+    workload = absent.case.workload_manifest
+    ids = [workload.id] if workload else []
+    ids += [absent.sighting.pod.id, *(event.id for event in absent.events)]
+    ids += good.seen if good else ()
+    return tuple(dict.fromkeys(ids))
+
+
+def _last_good(absent: _Absent) -> _LastGood | None:
+    change = _setting(absent)
+    before = change.field.before if change else None
+    for pod, image in _running(absent):
+        if change and image == before:
+            because = f"{change.told} replaced {image}, which {pod.data.ref} still runs."
+            return _LastGood(image, because, (pod.id, change.seen.id), 0.98)
+        return _LastGood(image, f"{pod.data.ref} still runs {image}.", (pod.id,), 0.93)
+    if change and isinstance(before, str) and only_version_differs(before, absent.image):
+        because = f"{change.told} replaced {before}; this undoes that."
+        return _LastGood(before, because, (change.seen.id,), 0.95)
+    return None
+
+
+def _running(absent: _Absent) -> Iterator[tuple[Observation[Manifest], str]]:
+    """Yield the pods of the same workload that run another image of the same repository."""
+    for sighting in absent.case.containers:
+        own = sighting.pod.data.container(sighting.name)
+        image = str(own.raw.get("image")) if own else ""
+        same = sighting.name == absent.sighting.name and only_version_differs(image, absent.image)
+        if same and sighting.running and sighting.ready:
+            yield sighting.pod, image
+
+
+def _setting(absent: _Absent) -> Change | None:
+    workload = absent.case.workload
+    if workload is None:
+        return None
+    return absent.case.last_change(workload, absent.path, absent.image)

@@ -1,0 +1,50 @@
+"""Composition root: the only file that knows every part of rca."""
+
+import time
+from collections.abc import Sequence
+
+from tocsin_agents.budget import Budget
+from tocsin_cluster.snapshot import SnapshotCluster
+from tocsin_contracts import HypothesisRejected, IncidentOpened, RunState
+from tocsin_gitops import config
+from tocsin_gitops.source import LocalGitSource
+from tocsin_kit.clock import SystemClock
+from tocsin_kit.graphs import Subgraph, saver
+from tocsin_kit.moves import move
+from tocsin_kit.parts import Parts
+from tocsin_kit.service import Service
+from tocsin_rca import analyzers, graph
+from tocsin_rca.collectors.history import GitHistory
+from tocsin_rca.handlers import Handlers
+from tocsin_rca.nodes import Nodes
+from tocsin_rca.ports import World
+from tocsin_rca.settings import Settings
+from tocsin_rca.state import RcaState
+
+
+def build(flags: Sequence[str] = ()) -> Service:
+    """Wire rca from its settings."""
+    settings = Settings.load(flags)
+    parts = Parts.of(settings, moves_runs=True)
+    world = World(
+        cluster=SnapshotCluster(settings.cluster_snapshot),
+        history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
+        clock=SystemClock(),
+    )
+
+    def budget() -> Budget:
+        calls, seconds = settings.investigation_calls, settings.investigation_seconds
+        return Budget(calls, seconds, time.monotonic)
+
+    nodes = Nodes(world, analyzers.load(), budget)
+    asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
+
+    handlers = Handlers(asking, settings.max_rca_attempts)
+    investigating = RunState.INVESTIGATING
+    parts.bus.on(
+        IncidentOpened,
+        handlers.on_incident_opened,
+        move(RunState.RECEIVED, during=investigating),
+    )
+    parts.bus.on(HypothesisRejected, handlers.on_hypothesis_rejected, move(investigating))
+    return Service(settings=settings, port=settings.rca_port, parts=parts)

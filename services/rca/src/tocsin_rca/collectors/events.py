@@ -1,0 +1,36 @@
+"""What the cluster reported about the workload, its pods and the object the alert names."""
+
+from tocsin_cluster.events import ClusterEvent
+from tocsin_contracts import EvidenceKind, ObjectRef
+from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
+from tocsin_rca.collectors.target import Target
+
+MOST_PODS = 5
+MOST_EVENTS = 8
+
+
+async def collect(target: Target, inquiry: Inquiry) -> Observations:
+    """Return the last events about each, every message once."""
+    pods = [pod.ref for pod in target.pods[:MOST_PODS]]
+    refs = dict.fromkeys(ref for ref in (target.named, target.workload, *pods) if ref)
+    return await together(
+        inquiry.ask(inquiry.cluster.source, f"events of {ref}", reported(ref, inquiry))
+        for ref in refs
+    )
+
+
+async def reported(ref: ObjectRef, inquiry: Inquiry) -> Observations:
+    """Return the last distinct events about one object, the newest of each message."""
+    latest = {(event.reason, event.message): event for event in await inquiry.cluster.events(ref)}
+    query = f"events of {ref}"
+    return tuple(
+        inquiry.saw(EvidenceKind.EVENT, query, _told(event), event)
+        for event in list(latest.values())[-MOST_EVENTS:]
+    )
+
+
+def _told(event: ClusterEvent) -> str:
+    when = f", last at {event.last_seen.isoformat()}" if event.last_seen else ""
+    return (
+        f"{event.type} {event.reason} on {event.about} (seen {event.count}x{when}): {event.message}"
+    )

@@ -1,0 +1,55 @@
+"""What recent commits changed about an object, read from the repositories of gitops.yaml."""
+
+import asyncio
+
+from tocsin_contracts import ObjectRef
+from tocsin_gitops.config import GitOps, Repository
+from tocsin_gitops.source import Commit, Source
+from tocsin_rca.collectors.repository import Mentions, find_mentions
+from tocsin_rca.ports import FieldHistory
+
+
+class GitHistory:
+    """Reads the history of every repository that serves the object's cluster and namespace."""
+
+    source = "git"
+
+    def __init__(self, source: Source, gitops: GitOps) -> None:
+        self._source = source
+        self._gitops = gitops
+
+    async def recent_changes(
+        self, target: ObjectRef, *, cluster: str, limit: int
+    ) -> tuple[FieldHistory, ...]:
+        """Return the newest commits that changed a field of the object; may raise TocsinError."""
+        serving = self._gitops.serving(cluster, target.namespace)
+        found = await asyncio.gather(*(self._of(repo, target, limit) for repo in serving))
+        changes = [change for changes in found for change in changes]
+        return tuple(sorted(changes, key=lambda change: change.at, reverse=True)[:limit])
+
+    async def _of(self, repo: Repository, target: ObjectRef, limit: int) -> list[FieldHistory]:
+        head = await self._source.head(repo)
+        files = await self._source.files(repo, head)
+        mentions = find_mentions({path: file.data for path, file in files.items()}, target)
+        steps = [
+            (file, commit)
+            for file in mentions.files
+            for commit in await self._source.commits(repo, head, file, limit)
+        ]
+        changes = [await self._step(repo, mentions, file, commit) for file, commit in steps]
+        return [change for change in changes if change.fields]
+
+    async def _step(
+        self, repo: Repository, mentions: Mentions, file: str, commit: Commit
+    ) -> FieldHistory:
+        before = await self._source.show(repo, commit.parent, file) if commit.parent else None
+        after = await self._source.show(repo, commit.sha, file)
+        fields = mentions.changes(file, before, after)
+        return FieldHistory(
+            commit=commit.sha,
+            author=commit.author,
+            at=commit.at,
+            subject=commit.subject,
+            file=file,
+            fields=fields,
+        )

@@ -1,0 +1,118 @@
+"""How a collector asks: inside the budget, and so that a question without an answer is seen."""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tocsin_agents.budget import Budget, BudgetSpent
+from tocsin_cluster.errors import ClusterError
+from tocsin_cluster.events import ClusterEvent
+from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.port import Cluster
+from tocsin_contracts import EvidenceKind, ObjectRef
+from tocsin_kit.errors import TocsinError
+from tocsin_rca.evidence import Observation, observe
+from tocsin_rca.ports import Clock, FieldHistory, History
+
+T = TypeVar("T")
+Observations = tuple[Observation[object], ...]
+FAILURES = (ClusterError, TocsinError, BudgetSpent, TimeoutError)
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """One investigation's way to ask the world."""
+
+    cluster: Cluster
+    history: History
+    clock: Clock
+    budget: Budget
+
+    async def ask(self, source: str, query: str, answer: Awaitable[Observations]) -> Observations:
+        """Return the answer, or one observation that says why there is none."""
+        try:
+            async with asyncio.timeout(self.budget.seconds_left):
+                return await answer
+        except FAILURES as error:
+            return (self.missing(source, query, reason(error)),)
+
+    def saw(
+        self, kind: EvidenceKind, query: str, text: str, data: T, *, source: str = ""
+    ) -> Observation[T]:
+        """Return an observation made now; the cluster is the source unless another is named."""
+        source = source or self.cluster.source
+        at = self.clock.now()
+        return observe(kind, source=source, query=query, at=at, text=text, data=data)
+
+    def missing(self, source: str, query: str, reason: str) -> Observation[object]:
+        """Return the observation that a question got no answer."""
+        return self.saw(EvidenceKind.MISSING, query, reason, None, source=source)
+
+
+async def together(questions: Iterable[Awaitable[Observations]]) -> Observations:
+    """Ask all at once; the answers keep the order of the questions."""
+    answers = await asyncio.gather(*questions)
+    return tuple(observation for answer in answers for observation in answer)
+
+
+class MeteredCluster:
+    """A cluster where every question is paid for first."""
+
+    def __init__(self, cluster: Cluster, budget: Budget) -> None:
+        self._cluster = cluster
+        self._budget = budget
+
+    @property
+    def source(self) -> str:
+        """Who answers."""
+        return self._cluster.source
+
+    async def get(self, ref: ObjectRef) -> Manifest | None:
+        """Pay, then ask for one object."""
+        self._budget.spend()
+        return await self._cluster.get(ref)
+
+    async def list(
+        self, kind: str, namespace: str, labels: Mapping[str, str] | None = None
+    ) -> tuple[Manifest, ...]:
+        """Pay, then ask for the objects of a kind."""
+        self._budget.spend()
+        return await self._cluster.list(kind, namespace, labels)
+
+    async def events(self, ref: ObjectRef) -> tuple[ClusterEvent, ...]:
+        """Pay, then ask for what was reported."""
+        self._budget.spend()
+        return await self._cluster.events(ref)
+
+    async def logs(
+        self, namespace: str, pod: str, container: str, *, previous: bool = False
+    ) -> str | None:
+        """Pay, then ask for a log."""
+        self._budget.spend()
+        return await self._cluster.logs(namespace, pod, container, previous=previous)
+
+
+class MeteredHistory:
+    """A history where every question is paid for first."""
+
+    def __init__(self, history: History, budget: Budget) -> None:
+        self._history = history
+        self._budget = budget
+
+    @property
+    def source(self) -> str:
+        """Who answers."""
+        return self._history.source
+
+    async def recent_changes(
+        self, target: ObjectRef, *, cluster: str, limit: int
+    ) -> tuple[FieldHistory, ...]:
+        """Pay, then ask what commits changed."""
+        self._budget.spend()
+        return await self._history.recent_changes(target, cluster=cluster, limit=limit)
+
+
+def reason(error: Exception) -> str:
+    """Return why a question got no answer."""
+    return str(error) or "no answer before the time of the investigation was over"

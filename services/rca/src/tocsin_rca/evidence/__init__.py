@@ -1,0 +1,18 @@
+"""The case file and the pure reading of it; no IO."""
+
+from tocsin_rca.evidence.case import Case, Change, ContainerSighting
+from tocsin_rca.evidence.conclusion import InconclusiveReport, conclude
+from tocsin_rca.evidence.observation import LogText, Observation, ServiceView, number, observe
+
+__all__ = [
+    "Case",
+    "Change",
+    "ContainerSighting",
+    "InconclusiveReport",
+    "LogText",
+    "Observation",
+    "ServiceView",
+    "conclude",
+    "number",
+    "observe",
+]

@@ -1,0 +1,79 @@
+"""From findings to one hypothesis, or to the honest sentence that there is none."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tocsin_contracts import CauseClass, Evidence, EvidenceKind, Finding, Hypothesis, Verdict
+from tocsin_rca.evidence.case import Case
+
+DECISIVE = 0.9
+WORTH_ACTING = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class InconclusiveReport:
+    """Why nothing is proposed, what was seen, and what came closest."""
+
+    why: str
+    evidence: tuple[Evidence, ...]
+    candidates: tuple[Finding, ...]
+
+
+def conclude(
+    case: Case, findings: Iterable[Finding], attempt: int, rejected: frozenset[CauseClass]
+) -> Hypothesis | InconclusiveReport:
+    """Choose the strongest finding that was not rejected, if it is worth acting on.
+
+    A stronger finding that nobody knows the right value for is never passed over in favour of a
+    weaker one that could be acted on.
+    """
+    found = sorted(findings, key=_rank)
+    evidence = tuple(seen.evidence for seen in case.observations)
+    left = tuple(finding for finding in found if finding.cause not in rejected)
+    if not left or left[0].confidence < WORTH_ACTING or left[0].change is None:
+        return InconclusiveReport(
+            _why(case, left, rejected & {f.cause for f in found}), evidence, left
+        )
+    best, *others = left
+    return Hypothesis(
+        attempt=attempt,
+        verdict=Verdict.CONFIRMED if best.confidence >= DECISIVE else Verdict.LIKELY,
+        finding=best,
+        alternatives=tuple(others),
+        evidence=evidence,
+    )
+
+
+def _rank(finding: Finding) -> tuple[float, int, str, str]:
+    return (-finding.confidence, -len(finding.evidence), finding.cause.value, finding.summary)
+
+
+def _why(case: Case, left: tuple[Finding, ...], rejected: Iterable[CauseClass]) -> str:
+    sentences = [_seen(case), _closest(left)]
+    refused = ", ".join(sorted(cause.value for cause in rejected))
+    if refused:
+        sentences.append(f"The checks have already rejected {refused}.")
+    return " ".join(sentences)
+
+
+def _seen(case: Case) -> str:
+    if case.named is None:
+        return "The cluster knows no object that the alert points at."
+    kinds = Counter(seen.evidence.kind for seen in case.observations)
+    unseen = kinds[EvidenceKind.MISSING]
+    subject = case.workload or case.named
+    sentence = (
+        f"Looked at {subject}: {kinds[EvidenceKind.POD]} pods, {kinds[EvidenceKind.EVENT]} events,"
+        f" {kinds[EvidenceKind.LOG]} logs, {kinds[EvidenceKind.COMMIT]} commits."
+    )
+    return f"{sentence} {unseen} questions got no answer." if unseen else sentence
+
+
+def _closest(left: tuple[Finding, ...]) -> str:
+    if not left:
+        return "No cause that the analyzers know fits what was seen."
+    best = left[0]
+    if best.confidence < WORTH_ACTING:
+        return f"Too weak to act on ({best.confidence:.0%}): {best.summary}"
+    return f"{best.summary} Nothing that was seen says which value would be right."

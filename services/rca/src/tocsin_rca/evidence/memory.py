@@ -1,0 +1,37 @@
+"""Sizes of memory, and the ones that people choose."""
+
+from decimal import Decimal
+
+from tocsin_contracts import Scalar
+from tocsin_gitops.quantity import NotAQuantity, parse
+
+_MI = 2**20
+_GI = 2**30
+_SIZES = sorted(size * _MI for n in range(4, 17) for size in (2**n, 3 * 2 ** (n - 1)))
+
+
+def bytes_of(quantity: Scalar) -> Decimal | None:
+    """Return a quantity of memory in bytes; None for anything that is not a positive one."""
+    try:
+        size = parse(quantity)
+    except NotAQuantity:
+        return None
+    return size if size > 0 else None
+
+
+def same_size(one: Scalar, other: Scalar) -> bool:
+    """Whether two quantities are the same memory: the API server writes 1024Mi as 1Gi."""
+    size = bytes_of(one)
+    return size is not None and size == bytes_of(other)
+
+
+def doubled(limit: Scalar) -> str | None:
+    """Return the next usual size that is at least twice a limit, at most four times; or None."""
+    now = bytes_of(limit)
+    if now is None:
+        return None
+    return next((_written(size) for size in _SIZES if 2 * now <= size <= 4 * now), None)
+
+
+def _written(size: int) -> str:
+    return f"{size // _GI}Gi" if size % _GI == 0 else f"{size // _MI}Mi"

@@ -1,0 +1,78 @@
+"""The steps of an investigation; each takes the state and returns what changed."""
+
+from collections.abc import Callable, Iterable
+
+from tocsin_agents.budget import Budget
+from tocsin_contracts import (
+    Hypothesis,
+    HypothesisFormed,
+    InvestigationInconclusive,
+    RunId,
+)
+from tocsin_kit import logging
+from tocsin_rca import collectors
+from tocsin_rca.analyzers import Analyzer, analyze
+from tocsin_rca.evidence import Case, conclude
+from tocsin_rca.ports import World
+from tocsin_rca.state import RcaState
+
+KEPT_CASES = 64
+"""Attempts whose evidence is kept: one that was taken over by another worker never ends here."""
+
+log = logging.get(__name__)
+
+
+class Nodes:
+    """The steps, with the world they look at and the analyzers they ask."""
+
+    def __init__(
+        self, world: World, analyzers: Iterable[Analyzer], budget: Callable[[], Budget]
+    ) -> None:
+        self._world = world
+        self._analyzers = tuple(analyzers)
+        self._budget = budget
+        self._cases: dict[tuple[str, int], Case] = {}
+
+    async def collect(self, state: RcaState) -> RcaState:
+        """Look at everything that may explain the alert."""
+        case = await self._case(state)
+        log.info("rca.evidence_collected", items=len(case.observations))
+        return {}
+
+    async def analyze(self, state: RcaState) -> RcaState:
+        """Ask every analyzer."""
+        return {"findings": list(analyze(await self._case(state), self._analyzers))}
+
+    async def conclude(self, state: RcaState) -> RcaState:
+        """Choose one hypothesis, or say honestly that there is none."""
+        case, run_id = await self._case(state), RunId(state["run_id"])
+        rejected = frozenset(state["rejected"])
+        found = conclude(case, state["findings"], state["attempt"], rejected)
+        self._cases.pop(_key(state), None)
+        if isinstance(found, Hypothesis):
+            known = found.model_copy(update={"rejected": tuple(state["rejected"])})
+            return {
+                "answer": HypothesisFormed(run_id=run_id, alert=state["alert"], hypothesis=known)
+            }
+        return {
+            "answer": InvestigationInconclusive(
+                run_id=run_id,
+                alert=state["alert"],
+                why=found.why,
+                evidence=found.evidence,
+                candidates=found.candidates,
+            )
+        }
+
+    async def _case(self, state: RcaState) -> Case:
+        """Return what this attempt saw; a worker that took over looks again."""
+        key = _key(state)
+        if key not in self._cases:
+            if len(self._cases) >= KEPT_CASES:
+                del self._cases[next(iter(self._cases))]
+            self._cases[key] = await collectors.collect(state["alert"], self._world, self._budget())
+        return self._cases[key]
+
+
+def _key(state: RcaState) -> tuple[str, int]:
+    return state["run_id"], state["attempt"]

@@ -1,0 +1,66 @@
+"""What rca asks of the world: the cluster, the history of the repositories and the time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from tocsin_cluster.port import Cluster
+from tocsin_contracts import FieldPath, ObjectRef, Scalar
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> datetime:
+        """Return the current time, aware."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedField:
+    """A scalar of one document before and after a commit; None where it did not exist.
+
+    The namespace of the document is empty when the file does not say one. A value that a
+    kustomization sets for an object is shown at the object's own field.
+    """
+
+    document: ObjectRef
+    path: FieldPath
+    before: Scalar
+    after: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldHistory:
+    """What one commit changed about one object in one file."""
+
+    commit: str
+    author: str
+    at: datetime
+    subject: str
+    file: str
+    fields: tuple[ChangedField, ...]
+
+
+class History(Protocol):
+    """The commits of the repositories that describe the cluster. May raise TocsinError."""
+
+    @property
+    def source(self) -> str:
+        """Who answers, as evidence names it."""
+
+    async def recent_changes(
+        self, target: ObjectRef, *, cluster: str, limit: int
+    ) -> tuple[FieldHistory, ...]:
+        """Return what the last commits changed about an object of a cluster, the newest first.
+
+        An empty cluster is one that the alert does not name.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything outside that an investigation looks at."""
+
+    cluster: Cluster
+    history: History
+    clock: Clock

@@ -1,0 +1,31 @@
+"""Settings of the rca service."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from tocsin_kit.settings import ServiceSettings
+
+
+class Settings(ServiceSettings):
+    """Everything an operator can change about rca."""
+
+    service: ClassVar[str] = "rca"
+
+    rca_port: int = Field(default=9483, ge=0, le=65535, description="Port of the probes.")
+    gitops_file: Path = Field(
+        default=Path("gitops.yaml"), description="Repositories and write policy."
+    )
+    cluster_snapshot: Path = Field(
+        default=Path("snapshot"), description="Folder with the recorded state of the cluster."
+    )
+    max_rca_attempts: int = Field(
+        default=3, ge=1, description="Hypotheses that may be rejected before a person takes over."
+    )
+    investigation_seconds: float = Field(
+        default=60, gt=0, description="Seconds one investigation may ask questions for."
+    )
+    investigation_calls: int = Field(
+        default=200, ge=1, description="Questions one investigation may ask."
+    )
