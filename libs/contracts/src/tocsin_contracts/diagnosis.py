@@ -90,6 +90,7 @@ class Hypothesis(Value):
     finding: Finding
     alternatives: tuple[Finding, ...] = ()
     evidence: tuple[Evidence, ...]
+    rejected: tuple[CauseClass, ...] = Field(default=(), description="Ruled out by checks before.")
 
 
 class HypothesisFormed(Event):

@@ -146,36 +146,28 @@ class Approvals:
         A crash after the decision and before its event is healed by the outbox.
         """
         key, now = keys.approval(run_id, plan_hash), self._clock.now()
-        decision = Decision(
-            approval_id=approval_id(run_id, plan_hash),
-            plan_hash=plan_hash,
-            by=by,
-            surface=surface,
-            decided_at=now,
-            reason=reason,
+        event = _told(
+            run_id,
+            answer,
+            Decision(
+                approval_id=approval_id(run_id, plan_hash),
+                plan_hash=plan_hash,
+                by=by,
+                surface=surface,
+                decided_at=now,
+                reason=reason,
+            ),
         )
-        event = _told(run_id, answer, decision)
+        shown = [surface, _digest(nonce), plan_hash]
+        said = [answer, by, reason, millis(now)]
         await self._outbox.announce(key)
         verdict, state, who, when = await self._redeem(
-            [key, keys.run(run_id)],
-            [
-                surface,
-                _digest(nonce),
-                plan_hash,
-                answer,
-                by,
-                reason,
-                millis(now),
-                event.topic,
-                event.model_dump_json(),
-            ],
+            [key, keys.run(run_id)], [*shown, *said, event.topic, event.model_dump_json()]
         )
-        at = from_millis(when) if when else None
-        if verdict != "ok":
-            known = ApprovalState(state) if state else None
-            return Redeemed(Refusal(verdict), known, who, at)
-        await self._outbox.send(Stored(key, f"out:{event.topic}", event))
-        return Redeemed(None, ApprovalState(state), who, at)
+        redeemed = _redeemed(verdict, state, who, when)
+        if redeemed.refusal is None:
+            await self._outbox.send(Stored(key, f"out:{event.topic}", event))
+        return redeemed
 
     async def decide(
         self,
@@ -226,6 +218,15 @@ def _told(run_id: RunId, answer: DecisionKind, decision: Decision) -> Event:
     kind = ApprovalGranted if answer is DecisionKind.GRANTED else ApprovalDenied
     event = kind(run_id=run_id, at=decision.decided_at, decision=decision)
     return event.caused_by(decision.approval_id, decision.surface.split(":")[0])
+
+
+def _redeemed(verdict: str, state: str, who: str, when: str) -> Redeemed:
+    return Redeemed(
+        refusal=None if verdict == "ok" else Refusal(verdict),
+        state=ApprovalState(state) if state else None,
+        decided_by=who,
+        decided_at=from_millis(when) if when else None,
+    )
 
 
 def _digest(nonce: str) -> str:

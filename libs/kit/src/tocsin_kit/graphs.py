@@ -11,8 +11,8 @@ from langgraph.types import Command
 from redis.asyncio import Redis
 
 from tocsin_contracts import RunId
-from tocsin_kit import keys, leases
-from tocsin_kit.checkpoints import RedisSaver
+from tocsin_kit import leases
+from tocsin_kit.checkpoints import RedisSaver, lease_of
 
 STEP_LIMIT = 25
 KEPT_SECONDS = 14 * 86_400
@@ -22,7 +22,7 @@ S = TypeVar("S")
 
 def saver(client: Redis) -> RedisSaver:
     """Return the checkpoints of every service, fenced by the lease of whoever writes them."""
-    return RedisSaver(client, ttl_seconds=KEPT_SECONDS, lease_key=keys.lease_of_thread)
+    return RedisSaver(client, ttl_seconds=KEPT_SECONDS, lease_key=lease_of)
 
 
 class Subgraph(Generic[S]):

@@ -16,12 +16,6 @@ def lease(run_id: str, service: str) -> str:
     return f"tocsin:lease:{{{run_id}}}:{service}"
 
 
-def lease_of_thread(thread_id: str) -> str:
-    """Return the lease that a graph's thread, `<run>:<service>:<attempt>`, is written under."""
-    run_id, service, _ = thread_id.split(":", 2)
-    return lease(run_id, service)
-
-
 def approval(run_id: str, plan_hash: str) -> str:
     """One approval: a run has one for each plan that was put to people."""
     return f"tocsin:approval:{{{run_id}}}:{plan_hash[:12]}"

@@ -1,0 +1,153 @@
+"""Where events meet the action graph."""
+
+from collections.abc import Sequence
+
+from tocsin_action.ports import Approvals, Reader
+from tocsin_action.state import ActionState
+from tocsin_contracts import (
+    AlertResolved,
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalGranted,
+    ApprovalRequested,
+    EndReason,
+    Event,
+    PlanDrafted,
+    RunCancelRequested,
+    RunFinished,
+    RunId,
+    RunState,
+)
+from tocsin_contracts.views import ApprovalState
+from tocsin_kit.approvals import approval_id
+from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.graphs import Subgraph
+from tocsin_kit.timers import Timer
+
+
+class Handlers:
+    """One method per event that action consumes; what it returns is committed and published."""
+
+    def __init__(self, graph: Subgraph[ActionState], approvals: Approvals, runs: Reader) -> None:
+        self._graph = graph
+        self._approvals = approvals
+        self._runs = runs
+
+    async def on_plan_drafted(self, event: PlanDrafted) -> ApprovalRequested:
+        """Open the gate and ask people."""
+        plan = event.plan
+        await self._graph.run(event.run_id, plan.plan_hash, _start(event))
+        approval = await self._approvals.get(event.run_id, plan.plan_hash)
+        if approval is None:
+            raise TransientError(f"run {event.run_id!r}: the approval vanished; opening it again")
+        return ApprovalRequested(
+            run_id=event.run_id,
+            approval_id=approval.id,
+            expires_at=approval.expires_at,
+            alert=event.alert,
+            hypothesis=event.hypothesis,
+            plan=plan,
+        )
+
+    async def on_approval_granted(self, event: ApprovalGranted) -> Event:
+        """Apply the plan that was approved, if the record says that it was."""
+        drafted = await self._drafted(event.run_id, event.decision.plan_hash)
+        start = _start(drafted)
+        start["decided"] = True
+        state = await self._graph.resume(
+            event.run_id, drafted.plan.plan_hash, event.decision.approval_id, start
+        )
+        answer = state.get("answer")
+        if answer is None:
+            raise TransientError(f"run {event.run_id!r}: the gate did not open")
+        return answer
+
+    async def on_approval_denied(self, event: ApprovalDenied) -> RunFinished:
+        """End the run: a no is final."""
+        decision = event.decision
+        return RunFinished(
+            run_id=event.run_id,
+            outcome=RunState.REJECTED,
+            reason=EndReason.DENIED_BY_APPROVER,
+            sentence=f"{decision.by} said no: {decision.reason or 'no reason given'}.",
+        )
+
+    async def on_approval_due(self, timer: Timer) -> Sequence[Event]:
+        """Expire an approval that nobody decided in time; a late timer finds nothing to do."""
+        state = await self._approvals.expire(timer.run_id, timer.about)
+        if state is ApprovalState.PENDING:
+            raise TransientError("the approval is not due yet by the clock of this machine")
+        if state is not ApprovalState.EXPIRED:
+            return []
+        return [
+            ApprovalExpired(
+                run_id=timer.run_id,
+                approval_id=approval_id(timer.run_id, timer.about),
+                plan_hash=timer.about,
+            ),
+            RunFinished(
+                run_id=timer.run_id,
+                outcome=RunState.EXPIRED,
+                reason=EndReason.APPROVAL_EXPIRED,
+                sentence="Nobody decided in time, so nothing was written.",
+            ),
+        ]
+
+    async def on_alert_resolved(self, event: AlertResolved) -> RunFinished | None:
+        """End a run whose alerts have all cleared; a waiting approval is withdrawn."""
+        run = await self._runs.get(event.run_id)
+        if event.still_firing or run is None:
+            return None
+        if run.state is RunState.PR_OPEN:
+            return _cleared(
+                event.run_id,
+                RunState.RESOLVED,
+                "The alerts cleared. The pull request is open: merge it or close it by hand.",
+            )
+        if not await self._withdrawn(event.run_id):
+            return None
+        return _cleared(
+            event.run_id, RunState.NO_CHANGE, "The alerts cleared before anything was changed."
+        )
+
+    async def on_run_cancel_requested(self, event: RunCancelRequested) -> RunFinished:
+        """End a run on a person's word, once nobody works on it any more."""
+        await self._withdrawn(event.run_id)
+        why = f": {event.reason}" if event.reason else ""
+        return RunFinished(
+            run_id=event.run_id,
+            outcome=RunState.CANCELLED,
+            reason=EndReason.CANCELLED_BY_USER,
+            sentence=f"{event.by} stopped the run{why}.",
+        )
+
+    async def _drafted(self, run_id: RunId, plan_hash: str) -> PlanDrafted:
+        run = await self._runs.get(run_id)
+        drafted = run.fact(PlanDrafted) if run else None
+        if drafted is None or drafted.plan.plan_hash != plan_hash:
+            raise PermanentError(f"run {run_id!r} has no plan {plan_hash[:12]!r} to apply")
+        return drafted
+
+    async def _withdrawn(self, run_id: RunId) -> bool:
+        """Close the waiting approval; False when somebody has said yes to it already."""
+        run = await self._runs.get(run_id)
+        drafted = run.fact(PlanDrafted) if run else None
+        if drafted is None:
+            return True
+        state = await self._approvals.withdraw(run_id, drafted.plan.plan_hash)
+        return state is not ApprovalState.GRANTED
+
+
+def _start(event: PlanDrafted) -> ActionState:
+    return {
+        "run_id": event.run_id,
+        "alert": event.alert,
+        "hypothesis": event.hypothesis,
+        "plan": event.plan,
+    }
+
+
+def _cleared(run_id: RunId, outcome: RunState, sentence: str) -> RunFinished:
+    return RunFinished(
+        run_id=run_id, outcome=outcome, reason=EndReason.ALERT_CLEARED, sentence=sentence
+    )

@@ -1,0 +1,152 @@
+"""The steps from a plan to a pull request; each may run twice without doing anything twice."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from langgraph.types import interrupt
+
+from tocsin_action import recheck
+from tocsin_action.ports import Approvals, Clock, Source, Timers
+from tocsin_action.state import ActionState
+from tocsin_contracts import EndReason, PlanStale, PullRequestOpened, RunFinished, RunId, RunState
+from tocsin_contracts.views import ApprovalState
+from tocsin_gitops.config import GitOps, Repository
+from tocsin_gitops.forges import BranchTaken, Forges, PullRequestRequest
+from tocsin_kit import logging
+from tocsin_kit.errors import TransientError
+from tocsin_kit.timers import Timer
+from tocsin_kit.topology import TimerKind
+
+log = logging.get(__name__)
+
+
+class Nodes:
+    """The steps, with the outside world they need."""
+
+    def __init__(
+        self,
+        *,
+        gitops: GitOps,
+        forges: Forges,
+        source: Source,
+        approvals: Approvals,
+        timers: Timers,
+        clock: Clock,
+        approvers: Sequence[str],
+        patience: timedelta,
+    ) -> None:
+        self._gitops = gitops
+        self._forges = forges
+        self._source = source
+        self._approvals = approvals
+        self._timers = timers
+        self._clock = clock
+        self._approvers = approvers
+        self._patience = patience
+
+    async def gate(self, state: ActionState) -> ActionState:
+        """Open the approval and stop until somebody has decided.
+
+        Everything before the interrupt runs again on resume, so all of it may happen twice.
+        """
+        run_id, plan = RunId(state["run_id"]), state["plan"]
+        if not state.get("decided"):
+            expires_at = self._clock.now() + self._patience
+            opened = await self._approvals.open(run_id, plan.plan_hash, self._approvers, expires_at)
+            await self._timers.set_timer(
+                Timer(
+                    kind=TimerKind.APPROVAL_EXPIRY,
+                    run_id=run_id,
+                    due_at=opened.expires_at,
+                    about=plan.plan_hash,
+                )
+            )
+            interrupt({"approval_id": opened.id})
+        return {"decided": True}
+
+    async def apply(self, state: ActionState) -> ActionState:
+        """Write the approved plan, if it is still exactly what was approved."""
+        plan = state["plan"]
+        if why := await self._not_approved(state):
+            return {"answer": _stale(state, why)}
+        repository = self._gitops.repository(plan.target.repo)
+        if why := await self._moved(repository, state):
+            return {"answer": _stale(state, why)}
+        before = await self._before(repository, state)
+        after, why = recheck.rebuilt(plan, before)
+        if why:
+            return {"answer": _stale(state, why)}
+        request = PullRequestRequest.of(repository, plan, after)
+        try:
+            opened = await self._forges[repository.host].open_pull(request)
+        except BranchTaken as taken:
+            return {"answer": _taken(state, str(taken))}
+        log.info("action.pull_request_opened", url=opened.url, commit=opened.commit)
+        return {"pull_url": opened.url, "commit": opened.commit}
+
+    async def finish(self, state: ActionState) -> ActionState:
+        """See for ourselves that the forge has the pull request before telling anyone."""
+        if state.get("answer"):
+            return {}
+        plan = state["plan"]
+        repository = self._gitops.repository(plan.target.repo)
+        found = await self._forges[repository.host].find_pull(repository, plan.head_branch)
+        if found is None or found.commit != state["commit"]:
+            raise TransientError(f"{plan.target.repo}: the pull request is not to be seen yet")
+        return {
+            "answer": PullRequestOpened(
+                run_id=RunId(state["run_id"]),
+                repo=plan.target.repo,
+                url=found.url,
+                head_branch=plan.head_branch,
+                commit=found.commit,
+                plan_hash=plan.plan_hash,
+                title=plan.title,
+            )
+        }
+
+    async def _not_approved(self, state: ActionState) -> str:
+        """The record decides, not the event; a missing record means that nothing was approved."""
+        run_id, plan = RunId(state["run_id"]), state["plan"]
+        approval = await self._approvals.get(run_id, plan.plan_hash)
+        if approval is None:
+            return "there is no record of an approval"
+        if approval.state is not ApprovalState.GRANTED or approval.plan_hash != plan.plan_hash:
+            return f"the approval is {approval.state.value}"
+        return recheck.changed_plan(plan, run_id)
+
+    async def _moved(self, repository: Repository, state: ActionState) -> str:
+        plan = state["plan"]
+        if self._gitops.policy.version != plan.policy_version:
+            return "the write policy has changed since the plan was drafted"
+        head = await self._source.head(repository)
+        paths = [change.path for change in plan.files]
+        touched = await self._source.touched_since(repository, plan.base_sha, head, paths)
+        return f"{', '.join(touched)} changed since the plan was drafted" if touched else ""
+
+    async def _before(self, repository: Repository, state: ActionState) -> dict[str, bytes]:
+        plan = state["plan"]
+        read = {
+            change.path: await self._source.show(repository, plan.base_sha, change.path)
+            for change in plan.files
+        }
+        return {path: data for path, data in read.items() if data is not None}
+
+
+def _stale(state: ActionState, why: str) -> PlanStale:
+    return PlanStale(
+        run_id=RunId(state["run_id"]),
+        alert=state["alert"],
+        hypothesis=state["hypothesis"],
+        plan_hash=state["plan"].plan_hash,
+        why=why,
+    )
+
+
+def _taken(state: ActionState, why: str) -> RunFinished:
+    return RunFinished(
+        run_id=RunId(state["run_id"]),
+        outcome=RunState.ESCALATED,
+        reason=EndReason.BRANCH_TAKEN,
+        sentence=f"Nothing was written: {why}. Look at the branch, then decide by hand.",
+    )

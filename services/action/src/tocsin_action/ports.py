@@ -1,0 +1,66 @@
+"""What action asks of the world."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from tocsin_contracts import RunId
+from tocsin_contracts.views import ApprovalState
+from tocsin_gitops.config import Repository
+from tocsin_kit.approvals import Approval
+from tocsin_kit.run_view import Run
+from tocsin_kit.timers import Timer
+
+
+class Approvals(Protocol):
+    """The approval records: what they say is what may be written."""
+
+    async def open(
+        self, run_id: RunId, plan_hash: str, approvers: Iterable[str], expires_at: datetime
+    ) -> Approval:
+        """Open the approval of a plan, or return it as it stands."""
+
+    async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
+        """Return the approval of a plan, or None: nothing was approved."""
+
+    async def expire(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
+        """Close a pending approval whose time is over; returns how it stands now."""
+
+    async def withdraw(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
+        """Close a pending approval at once; returns how it stands now."""
+
+
+class Timers(Protocol):
+    """Wakes this service later."""
+
+    async def set_timer(self, timer: Timer) -> None:
+        """Store a timer."""
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> datetime:
+        """Return the current time, aware."""
+
+
+class Reader(Protocol):
+    """Reads runs."""
+
+    async def get(self, run_id: RunId) -> Run | None:
+        """Return a run, or None."""
+
+
+class Source(Protocol):
+    """The read side of a repository, as far as a plan is re-checked."""
+
+    async def head(self, repo: Repository) -> str:
+        """Return the commit the repository's branch is at."""
+
+    async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
+        """Return one file at a commit, or None if it is not there."""
+
+    async def touched_since(
+        self, repo: Repository, base_sha: str, head_sha: str, paths: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Return which of the paths differ between two commits."""

@@ -1,0 +1,32 @@
+"""Composition root: the only file that knows every part of validation."""
+
+from collections.abc import Sequence
+
+from tocsin_contracts import HypothesisFormed, InvestigationInconclusive, PlanStale, RunState
+from tocsin_gitops import config
+from tocsin_gitops.source import LocalGitSource
+from tocsin_kit.graphs import Subgraph, saver
+from tocsin_kit.moves import move
+from tocsin_kit.parts import Parts
+from tocsin_kit.service import Service
+from tocsin_validation import checks, graph
+from tocsin_validation.handlers import Handlers
+from tocsin_validation.nodes import Nodes
+from tocsin_validation.settings import Settings
+from tocsin_validation.state import ValidationState
+
+
+def build(flags: Sequence[str] = ()) -> Service:
+    """Wire validation from its settings."""
+    settings = Settings.load(flags)
+    parts = Parts.of(settings, moves_runs=True)
+    nodes = Nodes(config.load(settings.gitops_file), LocalGitSource(), checks.load())
+    validating: Subgraph[ValidationState] = Subgraph(
+        "validation", graph.build(nodes), saver(parts.raw_redis)
+    )
+    handlers = Handlers(validating)
+    allowed = move(RunState.VALIDATING)
+    parts.bus.on(HypothesisFormed, handlers.on_hypothesis_formed, allowed)
+    parts.bus.on(InvestigationInconclusive, handlers.on_inconclusive, allowed)
+    parts.bus.on(PlanStale, handlers.on_plan_stale, allowed)
+    return Service(settings=settings, port=settings.validation_port, parts=parts)

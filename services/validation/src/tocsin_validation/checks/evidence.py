@@ -1,0 +1,28 @@
+"""Does what was seen support what is claimed?"""
+
+from tocsin_contracts import CheckResult, CheckVerdict, EndReason, EvidenceKind
+from tocsin_validation.ports import Consequence, Proposed
+
+
+class EvidenceSupportsClaim:
+    """Every id that the finding cites is evidence, and not a question without an answer."""
+
+    name = "evidence-supports-claim"
+    consequence = Consequence.LOOK_AGAIN
+    reason = EndReason.CHECKS_FAILED
+
+    def run(self, change: Proposed) -> CheckResult:
+        """Look up what the finding cites."""
+        seen = {item.id: item for item in change.hypothesis.evidence}
+        cited = change.hypothesis.finding.evidence
+        unknown = [one for one in cited if one not in seen]
+        missing = [one for one in cited if one in seen and seen[one].kind is EvidenceKind.MISSING]
+        if not cited or unknown or missing:
+            wrong = ", ".join([*unknown, *missing]) or "nothing"
+            return CheckResult(
+                check=self.name,
+                verdict=CheckVerdict.FAIL,
+                detail=f"the finding cites {wrong}, which nobody has seen",
+            )
+        detail = f"{len(cited)} of {len(seen)} pieces of evidence say so: {', '.join(cited)}"
+        return CheckResult(check=self.name, verdict=CheckVerdict.PASS, detail=detail)

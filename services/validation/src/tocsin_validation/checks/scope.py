@@ -1,0 +1,27 @@
+"""Does the change touch exactly what it says, and nothing else?"""
+
+from tocsin_contracts import CheckResult, CheckVerdict, EndReason, EditOp
+from tocsin_gitops.diffs import changed_lines
+from tocsin_validation.ports import Consequence, Proposed
+
+
+class ScopeIsExact:
+    """Each edit of a field changes one line: one removed, one added."""
+
+    name = "scope-is-exact"
+    consequence = Consequence.ESCALATE
+    reason = EndReason.CHECKS_FAILED
+
+    def run(self, change: Proposed) -> CheckResult:
+        """Count the lines that change against the edits that were declared."""
+        edited = {edit.file for edit in change.edits if edit.op is EditOp.SET}
+        after = {path: data for path, data in change.after.items() if path in edited}
+        lines = changed_lines(change.before, after)
+        declared = sum(edit.op is EditOp.SET for edit in change.edits)
+        files = ", ".join(sorted(change.after))
+        exact = lines <= 2 * declared
+        return CheckResult(
+            check=self.name,
+            verdict=CheckVerdict.PASS if exact else CheckVerdict.FAIL,
+            detail=f"{declared} field(s) edited, {lines} line(s) of diff, in {files}",
+        )

@@ -1,0 +1,26 @@
+"""Is the value in the repository the one that was seen in the cluster?"""
+
+from tocsin_contracts import CheckResult, CheckVerdict, EndReason, EditOp
+from tocsin_validation.ports import Consequence, Proposed
+
+
+class ValueIsCurrent:
+    """An edit applied to the value that evidence shows; the editor refuses any other."""
+
+    name = "value-is-current"
+    consequence = Consequence.ESCALATE
+    reason = EndReason.CHECKS_FAILED
+
+    def run(self, change: Proposed) -> CheckResult:
+        """Say which value the file holds at the base commit."""
+        edits = [edit for edit in change.edits if edit.op is EditOp.SET]
+        if not edits:
+            return CheckResult(
+                check=self.name,
+                verdict=CheckVerdict.UNKNOWN,
+                detail="no field is edited: the change is put as a proposal",
+            )
+        values = ", ".join(f"{edit.file} holds {edit.old!r}" for edit in edits)
+        return CheckResult(
+            check=self.name, verdict=CheckVerdict.PASS, detail=f"{values}, as the cluster runs it"
+        )

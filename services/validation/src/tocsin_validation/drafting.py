@@ -1,0 +1,138 @@
+"""From a located field to a frozen plan: edits, words, hashes. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from tocsin_contracts import (
+    Alert,
+    CheckResult,
+    CheckVerdict,
+    Edit,
+    EditOp,
+    FieldChange,
+    FileChange,
+    Finding,
+    Hypothesis,
+    Plan,
+    Risk,
+    RunId,
+)
+from tocsin_gitops import hashing
+from tocsin_gitops.diffs import unified_diff
+from tocsin_gitops.yaml_paths import path_text
+from tocsin_validation.ports import Proposed
+
+NEW_FILE_MODE = "100644"
+
+
+def proposal(alert: Alert, finding: Finding, change: FieldChange, why: str) -> Edit:
+    """Return the file that says what should change where no edit is provably safe."""
+    slug = hashing.sha256(f"{change.object}|{path_text(change.path)}".encode())[:10]
+    lines = [
+        f"# {finding.summary}",
+        "",
+        f"Alert: {alert.title}",
+        f"Object: {change.object}",
+        f"Field: `{path_text(change.path)}`",
+        f"Now: `{change.old}`",
+        f"Should be: `{change.new}`",
+        "",
+        f"Why this is a proposal and not an edit: {why}",
+    ]
+    text = "\n".join([*lines, *([f"\n{finding.because}"] if finding.because else [])]) + "\n"
+    name = f"remediations/{change.object.name}-{slug}.md"
+    return Edit(file=name, op=EditOp.CREATE, new=text)
+
+
+def issue_key(alert: Alert, repo: str, file: str, finding: Finding) -> str:
+    """Return what two runs about the same fault in the same place have in common."""
+    cluster = alert.workload.cluster if alert.workload else ""
+    return hashing.issue_key(cluster, repo, file, finding.object, finding.cause)
+
+
+def head_branch(key: str, finding: Finding) -> str:
+    """Return the branch of an issue."""
+    return hashing.head_branch(key, f"{finding.object.name}-{finding.cause.value}")
+
+
+def plan(
+    run_id: RunId, change: Proposed, checks: Sequence[CheckResult], base_sha: str
+) -> Plan:
+    """Freeze a change that passed its checks; nothing about it moves after this."""
+    finding = change.hypothesis.finding
+    key = issue_key(change.alert, change.target.repo, change.target.file, finding)
+    draft = Plan(
+        issue_key=key,
+        target=change.target,
+        base_sha=base_sha,
+        head_branch=head_branch(key, finding),
+        parent_sha=base_sha,
+        edits=change.edits,
+        files=tuple(_file(path, change) for path in sorted(change.after)),
+        diff=unified_diff(change.before, change.after),
+        title=title(finding, change.edits),
+        body=body(run_id, change, checks),
+        risk=risk(change),
+        checks=tuple(checks),
+        policy_version=change.policy.version,
+    )
+    digest = hashing.plan_hash(draft, run_id)
+    return draft.model_copy(
+        update={"plan_hash": digest, "body": hashing.with_trailer(draft.body, digest)}
+    )
+
+
+def title(finding: Finding, edits: Sequence[Edit]) -> str:
+    """Say the change in one line, as a commit subject."""
+    name = finding.object.name
+    edit = edits[0]
+    if edit.op is EditOp.CREATE:
+        return f"{name}: proposal for {finding.cause.value.replace('_', ' ')}"
+    field = str(edit.path[-1])
+    return f"{name}: {field} {edit.old} -> {edit.new}"
+
+
+def body(run_id: RunId, change: Proposed, checks: Sequence[CheckResult]) -> str:
+    """Say why, with what evidence, what was checked and how to undo it."""
+    finding = change.hypothesis.finding
+    evidence = _cited(change.hypothesis)
+    passed = [f"- {_mark(check)} {check.check}: {check.detail}" for check in checks]
+    parts = [
+        f"## Why\n\n{finding.summary}\n\n{finding.because}".rstrip(),
+        "## Evidence\n\n" + "\n".join(evidence),
+        "## Checks\n\n" + "\n".join(passed),
+        "## How this file was found\n\n" + "\n".join(f"- {step}" for step in change.target.trace),
+        "## Undo\n\nRevert this commit; nothing else was touched.",
+        f"Alert: {change.alert.title} · Run: {run_id} · Risk: {risk(change).value}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def risk(change: Proposed) -> Risk:
+    """Image changes and everything that is not one small edit need more care."""
+    edits = change.edits
+    small = len(edits) == 1 and edits[0].op is EditOp.SET
+    image = any(str(edit.path[-1]) in {"image", "newTag"} for edit in edits if edit.path)
+    return Risk.LOW if small and not image else Risk.HIGH
+
+
+def _file(path: str, change: Proposed) -> FileChange:
+    before = change.before.get(path)
+    return FileChange(
+        path=path,
+        mode=change.modes.get(path, NEW_FILE_MODE),
+        sha256_before=hashing.sha256(before) if before is not None else "",
+        sha256_after=hashing.sha256(change.after[path]),
+    )
+
+
+def _cited(hypothesis: Hypothesis) -> list[str]:
+    by_id: Mapping[str, str] = {
+        item.id: f"- **{item.id}** {item.kind.value}, {item.source}: {item.query}"
+        for item in hypothesis.evidence
+    }
+    return [by_id[one] for one in hypothesis.finding.evidence if one in by_id]
+
+
+def _mark(check: CheckResult) -> str:
+    marks = {CheckVerdict.PASS: "✓", CheckVerdict.FAIL: "✗", CheckVerdict.UNKNOWN: "?"}
+    return marks[check.verdict]

@@ -1,0 +1,64 @@
+"""What validation says when there is no plan: each ending with its reason and what was seen."""
+
+from collections.abc import Sequence
+
+from tocsin_contracts import (
+    Alert,
+    CheckResult,
+    EndReason,
+    Event,
+    Hypothesis,
+    HypothesisRejected,
+    RunEscalated,
+    RunFinished,
+    RunId,
+    RunState,
+)
+
+
+def escalated(
+    run_id: RunId,
+    alert: Alert,
+    reason: EndReason,
+    sentence: str,
+    seen: Sequence[str] = (),
+    checks: Sequence[CheckResult] = (),
+) -> list[Event]:
+    """Hand the run to a person, with everything that is known."""
+    return [
+        RunEscalated(
+            run_id=run_id,
+            alert=alert,
+            reason=reason,
+            sentence=sentence,
+            seen=tuple(seen),
+            checks=tuple(checks),
+        ),
+        RunFinished(
+            run_id=run_id, outcome=RunState.ESCALATED, reason=reason, sentence=sentence
+        ),
+    ]
+
+
+def no_change(run_id: RunId, reason: EndReason, sentence: str) -> list[Event]:
+    """End the run because there is nothing left to change."""
+    return [
+        RunFinished(
+            run_id=run_id, outcome=RunState.NO_CHANGE, reason=reason, sentence=sentence
+        )
+    ]
+
+
+def look_again(
+    run_id: RunId, alert: Alert, hypothesis: Hypothesis, checks: Sequence[CheckResult]
+) -> list[Event]:
+    """Send the hypothesis back with the reasons; what was ruled out stays ruled out."""
+    return [
+        HypothesisRejected(
+            run_id=run_id,
+            alert=alert,
+            attempt=hypothesis.attempt,
+            rejected=(*hypothesis.rejected, hypothesis.finding.cause),
+            checks=tuple(checks),
+        )
+    ]
