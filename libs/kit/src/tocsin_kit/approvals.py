@@ -159,7 +159,7 @@ class Approvals:
             ),
         )
         shown = [surface, _digest(nonce), plan_hash]
-        said = [answer, by, reason, millis(now)]
+        said: list[str | int] = [answer, by, reason, millis(now)]
         await self._outbox.announce(key)
         verdict, state, who, when = await self._redeem(
             [key, keys.run(run_id)], [*shown, *said, event.topic, event.model_dump_json()]

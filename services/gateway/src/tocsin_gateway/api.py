@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field, SecretStr
@@ -138,6 +138,14 @@ class Api:
 def build(api: Api) -> FastAPI:
     """Return the HTTP application with its OpenAPI document."""
     app = FastAPI(title="Tocsin", version="1", docs_url=None, redoc_url=None)
+    app.include_router(_routes(api))
+    app.add_exception_handler(RefusedError, _answer)
+    app.add_exception_handler(TransientError, _unavailable)
+    return app
+
+
+def _routes(api: Api) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/runs")
     bearer = HTTPBearer(auto_error=False)
 
     async def person(
@@ -146,36 +154,31 @@ def build(api: Api) -> FastAPI:
         return api.principal(given.credentials if given else "")
 
     who = Annotated[str, Depends(person)]
+    size = Annotated[int, Query(ge=1, le=500)]
 
-    @app.get("/api/v1/runs")
-    async def runs(
-        by: who,
-        state: RunState | None = None,
-        limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    ) -> RunPage:
+    @router.get("")
+    async def runs(by: who, state: RunState | None = None, limit: size = 50) -> RunPage:
         del by
         return await api.list(state, limit)
 
-    @app.get("/api/v1/runs/{run_id}")
+    @router.get("/{run_id}")
     async def run(run_id: str, by: who) -> RunView:
         del by
         return await api.show(run_id)
 
-    @app.post("/api/v1/runs/{run_id}/approve")
+    @router.post("/{run_id}/approve")
     async def approve(run_id: str, verdict: Verdict, by: who) -> DecisionView:
         return await api.decide(run_id, DecisionKind.GRANTED, verdict, by)
 
-    @app.post("/api/v1/runs/{run_id}/reject")
+    @router.post("/{run_id}/reject")
     async def reject(run_id: str, verdict: Verdict, by: who) -> DecisionView:
         return await api.decide(run_id, DecisionKind.DENIED, verdict, by)
 
-    @app.post("/api/v1/runs/{run_id}/cancel")
+    @router.post("/{run_id}/cancel")
     async def cancel(run_id: str, wish: Cancel, by: who) -> CancelView:
         return await api.cancel(run_id, wish.reason, by)
 
-    app.add_exception_handler(RefusedError, _answer)
-    app.add_exception_handler(TransientError, _unavailable)
-    return app
+    return router
 
 
 async def _answer(request: Request, error: Exception) -> JSONResponse:

@@ -1,0 +1,220 @@
+"""Builders: every value and event in a form that holds, of which a test changes what it is about.
+
+`build.alert(title="X")` is one alert with another title; nothing in it depends on the clock.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+from tocsin_contracts import (
+    AlertAccepted,
+    AlertRepeated,
+    AlertResolved,
+    AlertStatus,
+    AlertSuppressed,
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalGranted,
+    ApprovalRequested,
+    CauseClass,
+    CheckVerdict,
+    EndReason,
+    Event,
+    HypothesisFormed,
+    HypothesisRejected,
+    IncidentOpened,
+    InvestigationInconclusive,
+    PlanDrafted,
+    PlanStale,
+    PullRequestOpened,
+    RunCancelRequested,
+    RunEscalated,
+    RunFinished,
+    RunState,
+    derive_id,
+)
+from tocsin_contracts.views import ApprovalState
+from tocsin_kit.approvals import Approval, approval_id
+from tocsin_kit.run_view import Run
+from tocsin_testing.values import (
+    FILE,
+    NOW,
+    RUN,
+    Fields,
+    alert,
+    check,
+    decision,
+    edit,
+    evidence,
+    field_change,
+    file_change,
+    finding,
+    hypothesis,
+    plan,
+    target,
+    workload,
+)
+
+__all__ = [
+    "NOW",
+    "RUN",
+    "alert",
+    "alert_accepted",
+    "alert_repeated",
+    "alert_resolved",
+    "alert_suppressed",
+    "approval",
+    "approval_denied",
+    "approval_expired",
+    "approval_granted",
+    "approval_requested",
+    "check",
+    "decision",
+    "edit",
+    "event",
+    "evidence",
+    "field_change",
+    "file_change",
+    "finding",
+    "hypothesis",
+    "hypothesis_formed",
+    "hypothesis_rejected",
+    "incident_opened",
+    "investigation_inconclusive",
+    "plan",
+    "plan_drafted",
+    "plan_stale",
+    "pull_request_opened",
+    "run",
+    "run_cancel_requested",
+    "run_escalated",
+    "run_finished",
+    "target",
+    "workload",
+]
+
+E = TypeVar("E", bound=Event)
+
+
+def event(kind: type[E], **changes: Any) -> E:
+    """Return an event of any type; the same type and run have the same id."""
+    run_id = changes.get("run_id", RUN)
+    common = {"run_id": run_id, "at": NOW, "producer": "test", "id": derive_id(run_id, kind.topic)}
+    return kind(**(common | _EVENTS[kind](run_id) | changes))
+
+
+def run(*facts: Event, **changes: Any) -> Run:
+    """Return the record of a run that knows these facts; the last that moves it names its state."""
+    fields: Fields = {
+        "id": facts[0].run_id if facts else RUN,
+        "state": next((f.state for f in reversed(facts) if f.state), RunState.RECEIVED),
+        "version": len(facts),
+        "created_at": NOW,
+        "updated_at": NOW,
+        "cancel_requested": False,
+        "facts": {fact.topic: fact for fact in facts},
+    }
+    return Run(**(fields | changes))
+
+
+def approval(**changes: Any) -> Approval:
+    """Return the approval of the plan that `plan()` builds; `ana` and `bo` may decide it."""
+    drafted = plan()
+    fields: Fields = {
+        "id": approval_id(RUN, drafted.plan_hash),
+        "run_id": RUN,
+        "plan_hash": drafted.plan_hash,
+        "state": ApprovalState.PENDING,
+        "expires_at": NOW + timedelta(hours=4),
+        "approvers": ("ana", "bo"),
+    }
+    return Approval(**(fields | changes))
+
+
+alert_accepted = partial(event, AlertAccepted)
+alert_repeated = partial(event, AlertRepeated)
+alert_resolved = partial(event, AlertResolved)
+alert_suppressed = partial(event, AlertSuppressed)
+approval_denied = partial(event, ApprovalDenied)
+approval_expired = partial(event, ApprovalExpired)
+approval_granted = partial(event, ApprovalGranted)
+approval_requested = partial(event, ApprovalRequested)
+hypothesis_formed = partial(event, HypothesisFormed)
+hypothesis_rejected = partial(event, HypothesisRejected)
+incident_opened = partial(event, IncidentOpened)
+investigation_inconclusive = partial(event, InvestigationInconclusive)
+plan_drafted = partial(event, PlanDrafted)
+plan_stale = partial(event, PlanStale)
+pull_request_opened = partial(event, PullRequestOpened)
+run_cancel_requested = partial(event, RunCancelRequested)
+run_escalated = partial(event, RunEscalated)
+run_finished = partial(event, RunFinished)
+
+
+_EVENTS: Mapping[type[Event], Callable[[str], Fields]] = {
+    AlertAccepted: lambda _: {"alert": alert(), "incident_key": "workload|payments-api"},
+    AlertRepeated: lambda _: {"alert": alert(), "occurrences": 2},
+    AlertResolved: lambda _: {"alert": alert(status=AlertStatus.RESOLVED), "still_firing": 0},
+    IncidentOpened: lambda _: {"alert": alert()},
+    AlertSuppressed: lambda _: {"alert": alert(), "rule": "alerts called 'Watchdog'"},
+    HypothesisFormed: lambda _: {"alert": alert(), "hypothesis": hypothesis()},
+    InvestigationInconclusive: lambda _: {
+        "alert": alert(),
+        "why": "nothing was restarted",
+        "evidence": (evidence(),),
+    },
+    PlanDrafted: lambda run: {
+        "alert": alert(),
+        "hypothesis": hypothesis(),
+        "plan": plan(run_id=run),
+    },
+    HypothesisRejected: lambda _: {
+        "alert": alert(),
+        "attempt": 1,
+        "rejected": (CauseClass.OOM_KILLED_LIMIT_TOO_LOW,),
+        "checks": (check(verdict=CheckVerdict.FAIL),),
+    },
+    RunEscalated: lambda _: {
+        "alert": alert(),
+        "reason": EndReason.CAUSE_UNKNOWN,
+        "sentence": "Nobody knows the cause.",
+        "seen": ("two pods restart",),
+    },
+    ApprovalRequested: lambda run: {
+        "approval_id": f"{run}.{plan(run_id=run).plan_hash[:12]}",
+        "expires_at": NOW + timedelta(hours=4),
+        "alert": alert(),
+        "hypothesis": hypothesis(),
+        "plan": plan(run_id=run),
+    },
+    ApprovalGranted: lambda run: {"decision": decision(plan_hash=plan(run_id=run).plan_hash)},
+    ApprovalDenied: lambda run: {
+        "decision": decision(plan_hash=plan(run_id=run).plan_hash, reason="not today")
+    },
+    ApprovalExpired: lambda run: {
+        "approval_id": f"{run}.{plan(run_id=run).plan_hash[:12]}",
+        "plan_hash": plan(run_id=run).plan_hash,
+    },
+    PlanStale: lambda run: {
+        "alert": alert(),
+        "hypothesis": hypothesis(),
+        "plan_hash": plan(run_id=run).plan_hash,
+        "why": f"{FILE} has changed at main",
+    },
+    PullRequestOpened: lambda run: {
+        "repo": "shop/platform-gitops",
+        "url": "local://shop/platform-gitops/1",
+        "head_branch": "tocsin/payments-api-memory-0123456789",
+        "commit": "2" * 40,
+        "plan_hash": plan(run_id=run).plan_hash,
+        "title": "Raise the memory limit of payments-api to 256Mi",
+    },
+    RunCancelRequested: lambda _: {"by": "ana", "reason": "a drill"},
+    RunFinished: lambda _: {
+        "outcome": RunState.ESCALATED,
+        "reason": EndReason.CAUSE_UNKNOWN,
+        "sentence": "Nobody knows the cause.",
+    },
+}

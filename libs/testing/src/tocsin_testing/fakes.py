@@ -1,0 +1,206 @@
+"""Fakes, one per port: they keep what they were told, so that a test can look at it."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+from tocsin_contracts import Alert, AlertAccepted, AlertRepeated, AlertStatus, Event, RunId
+from tocsin_contracts.views import ApprovalState, DecisionKind
+from tocsin_kit.approvals import Approval, Redeemed, Refusal
+from tocsin_kit.clock import Clock
+from tocsin_kit.errors import TocsinError, TransientError
+from tocsin_kit.intake import Admission, Outcome, run_id_of
+from tocsin_kit.outbox import Stored
+from tocsin_kit.run_view import Run
+from tocsin_testing.build import NOW
+
+M = TypeVar("M")
+
+
+class FakeClock:
+    """Time that stands still until a test moves it; whoever sleeps moves it too."""
+
+    def __init__(self, now: datetime = NOW) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        """Return the time of the test."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self._now += timedelta(seconds=seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass, without waiting for it."""
+        self.advance(seconds)
+
+
+class Outage:
+    """Base of the fakes that can be down: `down` holds the error that every call raises."""
+
+    down: TocsinError | None = None
+
+    def _answer(self) -> None:
+        if self.down:
+            raise self.down
+
+
+class FakePublisher(Outage):
+    """A bus that keeps what was published, by id as the real one does."""
+
+    def __init__(self) -> None:
+        self.published: list[Event] = []
+
+    async def publish(self, event: Event) -> None:
+        """Keep the event, unless it is known."""
+        self._answer()
+        if event.id not in {known.id for known in self.published}:
+            self.published.append(event)
+
+
+class FakeIntake(Outage):
+    """A receiver's record in memory: one open run per incident."""
+
+    def __init__(self) -> None:
+        self.admitted: list[tuple[str, Alert]] = []
+        self.told: list[Event] = []
+        self.closed: list[tuple[str, RunId]] = []
+        self.open: dict[str, RunId] = {}
+
+    async def admit(self, incident_key: str, alert: Alert) -> Admission:
+        """Open a run for a new incident, attach to it afterwards."""
+        self._answer()
+        self.admitted.append((incident_key, alert))
+        known = self.open.get(incident_key)
+        if alert.status is AlertStatus.RESOLVED:
+            return Admission(Outcome.RESOLVED if known else Outcome.IGNORED, known, None)
+        if known:
+            repeated = AlertRepeated(run_id=known, alert=alert, occurrences=len(self.admitted))
+            return Admission(Outcome.ATTACHED, known, Stored(incident_key, "out:2", repeated))
+        run_id = run_id_of(incident_key, alert.fingerprint, "")
+        self.open[incident_key] = run_id
+        accepted = AlertAccepted(run_id=run_id, alert=alert, incident_key=incident_key)
+        return Admission(Outcome.OPENED, run_id, Stored(incident_key, "out:1", accepted))
+
+    async def tell(self, admission: Admission) -> None:
+        """Keep the news."""
+        self._answer()
+        if admission.stored:
+            self.told.append(admission.stored.event)
+
+    async def close(self, incident_key: str, run_id: RunId) -> None:
+        """Keep that the incident was closed."""
+        self.closed.append((incident_key, run_id))
+        self.open.pop(incident_key, None)
+
+
+class FakeRuns(Outage):
+    """Runs in memory: to make, to read, to cancel."""
+
+    def __init__(self, *runs: Run) -> None:
+        self.runs = {run.id: run for run in runs}
+        self.created: list[Event] = []
+        self.cancelled: list[RunId] = []
+
+    async def create(self, event: Event) -> None:
+        """Keep the event that starts a run."""
+        self._answer()
+        self.created.append(event)
+
+    async def get(self, run_id: RunId) -> Run | None:
+        """Return a run, or None."""
+        self._answer()
+        return self.runs.get(run_id)
+
+    async def recent(self, limit: int) -> list[Run]:
+        """Return the runs that were given first, as the newest."""
+        self._answer()
+        return list(self.runs.values())[:limit]
+
+    async def cancel(self, run_id: RunId) -> None:
+        """Keep that the run was asked to stop."""
+        self._answer()
+        self.cancelled.append(run_id)
+
+
+class FakeApprovals(Outage):
+    """Approval records in memory, which refuse for the reasons that the real ones have."""
+
+    def __init__(self, clock: Clock, *approvals: Approval) -> None:
+        self._clock = clock
+        self.approvals = {(one.run_id, one.plan_hash): one for one in approvals}
+        self.reasons: list[str] = []
+
+    async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
+        """Return the approval of a plan, or None."""
+        self._answer()
+        return self.approvals.get((run_id, plan_hash))
+
+    async def decide(
+        self,
+        *,
+        run_id: RunId,
+        plan_hash: str,
+        surface: str,
+        answer: DecisionKind,
+        by: str,
+        reason: str,
+    ) -> Redeemed:
+        """Take the decision, unless it may not be taken."""
+        del surface
+        approval = await self.get(run_id, plan_hash)
+        if approval is None:
+            return Redeemed(Refusal.UNKNOWN, None)
+        now = self._clock.now()
+        if refusal := _refusal(approval, by, now):
+            return Redeemed(refusal, approval.state, approval.decided_by, approval.decided_at)
+        decided = replace(approval, state=ApprovalState(answer), decided_by=by, decided_at=now)
+        self.approvals[run_id, plan_hash] = decided
+        self.reasons.append(reason)
+        return Redeemed(None, decided.state, by, now)
+
+
+class FakeChannel(Generic[M]):
+    """A way to reach people that keeps what it showed; each of its failures happens once."""
+
+    def __init__(self, name: str, *failures: TocsinError) -> None:
+        self.name = name
+        self.sent: list[M] = []
+        self._failures = list(failures)
+
+    async def send(self, message: M) -> None:
+        """Show the message, or fail."""
+        if self._failures:
+            raise self._failures.pop(0)
+        self.sent.append(message)
+
+
+class FakeNotices(Outage):
+    """What was told already, in memory."""
+
+    def __init__(self, settled: Iterable[tuple[RunId, str, str]] = ()) -> None:
+        self.settled = set(settled)
+
+    async def told(self, run_id: RunId, message_id: str, channel: str) -> bool:
+        """Return whether a channel has shown a message."""
+        return (run_id, message_id, channel) in self.settled
+
+    async def settle(self, run_id: RunId, message_id: str, channel: str) -> None:
+        """Remember that a channel has shown a message."""
+        self._answer()
+        self.settled.add((run_id, message_id, channel))
+
+
+def outage(what: str = "the run store did not answer") -> TransientError:
+    """Return the error of something that may answer later."""
+    return TransientError(what, retry_in=0.01)
+
+
+def _refusal(approval: Approval, by: str, now: Any) -> Refusal | None:
+    if approval.state is not ApprovalState.PENDING:
+        return Refusal.ALREADY
+    if approval.expires_at <= now:
+        return Refusal.EXPIRED
+    return None if by in approval.approvers else Refusal.NOT_ALLOWED
