@@ -53,7 +53,9 @@ class _Client:
             response = await self._http.request(method, path, **request)
         except (httpx.TransportError, httpx.InvalidURL) as error:
             raise UnreachableError(f"{self._url!r} does not answer: {error}") from error
-        if response.is_client_error and response.status_code != httpx.codes.NOT_FOUND:
+        if response.status_code == httpx.codes.NOT_FOUND:
+            raise PermanentError(_why(response))
+        if response.is_client_error:
             raise RefusedError(_why(response))
         if not response.is_success:
             raise PermanentError(f"{self._url} failed at {method} {path}: {_why(response)}")

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from rich.table import Table
 from rich.text import Text
 
 from tocsin_cli.terminal import plain
@@ -18,6 +17,7 @@ _MARKS = {
     CheckVerdict.FAIL: ("FAIL", "bold red"),
     CheckVerdict.UNKNOWN: ("?", "yellow"),
 }
+_COLUMNS = ("run", "state", "severity", "workload", "updated", "alerts", "title")
 _DIFF_STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 
 
@@ -29,22 +29,15 @@ class Section:
     text: Text
 
 
-def run_list(runs: Sequence[RunSummary]) -> Table:
-    """Return one line for each run."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("run", "state", "severity", "workload", "updated", "alerts", "title"):
-        table.add_column(name, no_wrap=name != "title")
-    for run in runs:
-        table.add_row(
-            run.run_id,
-            run.state.value,
-            Text(run.severity.value, style=_LOUD.get(run.severity, "")),
-            plain(_workload(run)),
-            _time(run.updated_at),
-            str(run.occurrences),
-            Text(plain(run.title)),
-        )
-    return table
+def run_list(runs: Sequence[RunSummary]) -> Text:
+    """Return one line for each run, in columns that are never cut."""
+    rows = [_COLUMNS, *map(_cells, runs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = iter(["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows])
+    text = Text(next(lines), "bold")
+    for run, line in zip(runs, lines, strict=True):
+        text.append("\n").append(line, "not bold" if not run.state.terminal else "not bold dim")
+    return text
 
 
 def sections(view: RunView) -> Iterator[Section]:
@@ -94,6 +87,12 @@ def timeline(view: RunView) -> Text:
     """Return the facts of a run, one a line."""
     entries = (f"{_time(e.at)}  {e.producer:<10}  {e.text}" for e in view.timeline)
     return _titled("timeline", *entries)
+
+
+def _cells(run: RunSummary) -> tuple[str, ...]:
+    updated, alerts = _time(run.updated_at), str(run.occurrences)
+    place = plain(_workload(run))
+    return run.run_id, run.state.value, run.severity.value, place, updated, alerts, plain(run.title)
 
 
 def _alert(view: RunView) -> Text:

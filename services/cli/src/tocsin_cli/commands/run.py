@@ -33,7 +33,7 @@ def list_runs(
         if as_json:
             typer.echo(json.dumps([run.model_dump(mode="json") for run in runs], indent=2))
         else:
-            Console().print(render.run_list(runs) if runs else "no runs")
+            show(Console(), render.run_list(runs) if runs else "no runs")
 
     connected(ask, data, gateway_url, token)
 

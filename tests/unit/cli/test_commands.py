@@ -1,0 +1,162 @@
+"""Commands against a small gateway: what they say, and with which code they end."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from tocsin_cli import app
+from tocsin_cli.commands import up
+from tocsin_cli.errors import UsageError
+from tocsin_cli.workspace import Up, Workspace
+
+RUN = json.loads(Path(__file__).with_name("sample.run.json").read_bytes())
+HASH = RUN["plan"]["plan_hash"]
+DECISION = {"run_id": "r7f3", "by": "local", "at": "2026-11-27T09:00:00Z"}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Knows one run, and remembers what was decided about it."""
+
+    decided: list[tuple[str, dict[str, str]]]
+
+    def do_GET(self):
+        known = {"/api/v1/runs/r7f3": RUN, "/api/v1/runs?limit=50": {"runs": [RUN]}}
+        if self.path in known:
+            self.answer(200, known[self.path])
+        else:
+            self.answer(404, {"error": "no such run", "hint": "see tocsin run list"})
+
+    def do_POST(self):
+        verb = self.path.rpartition("/")[2]
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.decided.append((verb, body))
+        if body.get("reason") == "too late":
+            self.answer(409, {"error": "already granted", "hint": "by ann at 09:00"})
+        else:
+            self.answer(200, DECISION | {"decision": "granted" if verb == "approve" else "denied"})
+
+    def answer(self, status, body):
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch, tmp_path):
+    for name in ("TOCSIN_GATEWAY_URL", "TOCSIN_API_TOKEN", "TOCSIN_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def decided(tmp_path):
+    Handler.decided = []
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        announced = Up(gateway_url=url, ingest_url="", nats_url="", redis_url="", pids={})
+        workspace = Workspace(tmp_path / ".tocsin")
+        with workspace.claimed():
+            workspace.announce(announced)
+            yield Handler.decided
+        server.shutdown()
+        thread.join()
+
+
+def run(*arguments: str) -> int:
+    return app.main(arguments)
+
+
+def test_the_list_and_the_run_are_found_through_the_folder(decided, capsys):
+    assert run("run", "list") == 0
+    assert "r7f3  awaiting_approval" in capsys.readouterr().out
+    assert run("run", "show", "r7f3") == 0
+    assert "2026-11-27" in capsys.readouterr().out
+
+
+def test_json_is_what_the_gateway_said(decided, capsys):
+    assert run("run", "show", "r7f3", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["plan"]["plan_hash"] == HASH
+    assert run("run", "list", "--json") == 0
+    assert [line["run_id"] for line in json.loads(capsys.readouterr().out)] == ["r7f3"]
+
+
+def test_an_approval_names_the_hash_that_was_seen(decided, capsys):
+    assert run("run", "approve", "r7f3", "--plan-hash", HASH[:12]) == 0
+    assert decided == [("approve", {"plan_hash": HASH, "reason": ""})]
+    assert "granted by local: plan abcdef012345" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [("abc", 2), ("0" * 64, 3), (HASH + "0", 3)], ids=["short", "other", "long"]
+)
+def test_another_hash_approves_nothing(decided, given, code):
+    assert run("run", "approve", "r7f3", "--plan-hash", given) == code
+    assert decided == []
+
+
+def test_without_a_terminal_the_hash_must_be_given(decided, capsys, monkeypatch):
+    with Path("/dev/null").open() as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        assert run("run", "approve", "r7f3") == 2
+    assert "--plan-hash abcdef012345" in capsys.readouterr().err
+    assert decided == []
+
+
+def test_a_rejection_needs_a_reason(decided, capsys):
+    assert run("run", "reject", "r7f3") == 2
+    assert run("run", "reject", "r7f3", "--reason", "freeze") == 0
+    assert decided == [("reject", {"plan_hash": HASH, "reason": "freeze"})]
+
+
+def test_a_refusal_says_who_was_first(decided, capsys):
+    assert run("run", "reject", "r7f3", "--reason", "too late") == 3
+    assert "already granted; by ann at 09:00" in capsys.readouterr().err
+
+
+def test_a_run_can_be_cancelled(decided, capsys):
+    assert run("run", "cancel", "r7f3", "--reason", "wrong cluster") == 0
+    assert decided == [("cancel", {"reason": "wrong cluster"})]
+
+
+def test_an_unknown_run_is_a_plain_failure(decided, capsys):
+    assert run("run", "show", "r0") == 1
+    assert capsys.readouterr().err == "tocsin: no such run; see tocsin run list\n"
+
+
+def test_nobody_there_is_said_in_one_line(capsys):
+    assert run("run", "list") == 4
+    assert run("run", "list", "--gateway-url", "http://127.0.0.1:9", "--token", "t") == 4
+    assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_flags_come_before_the_environment_and_that_before_the_folder(decided, monkeypatch):
+    monkeypatch.setenv("TOCSIN_GATEWAY_URL", "http://127.0.0.1:9")
+    assert run("run", "list") == 4
+    url = Workspace(Path(".tocsin")).up().gateway_url
+    assert run("run", "list", "--gateway-url", url) == 0
+
+
+def test_tokens_are_printed_for_scripts(capsys):
+    Path(".tocsin").mkdir()
+    assert run("token", "ingest") == 0
+    assert capsys.readouterr().out.strip() == Workspace(Path(".tocsin")).tokens().ingest_token
+
+
+def test_settings_are_pairs():
+    assert up.settings(["A=b=c", "B="]) == {"A": "b=c", "B": ""}
+    with pytest.raises(UsageError, match="KEY=VALUE"):
+        up.settings(["=b"])
+
+
+def test_unknown_commands_are_wrong_usage(capsys):
+    assert run("dance") == 2

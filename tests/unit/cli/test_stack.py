@@ -1,0 +1,55 @@
+"""Each service is told what it needs, and no secret of another one."""
+
+import json
+import socket
+from pathlib import Path
+
+from tocsin_cli import stack
+from tocsin_cli.stack import World
+from tocsin_cli.workspace import Tokens
+
+TOKENS = Tokens(ingest_token="i-token", api_token="a-token")
+
+
+def environment(monkeypatch, **given: str) -> dict[str, str]:
+    for name in ("TOCSIN_INGEST_PORT", "TOCSIN_LOG_FORMAT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    return stack._environment("nats://n", "redis://r", TOKENS)
+
+
+def test_a_token_is_known_only_to_the_service_that_checks_it(monkeypatch):
+    known = environment(monkeypatch, TOCSIN_API_TOKEN="mine")
+    holders = {
+        secret: [n for n in stack.SERVICES if secret in str(stack._service(n, known).environment)]
+        for secret in ("i-token", "a-token", "mine")
+    }
+    assert holders == {"i-token": ["ingest"], "a-token": ["gateway"], "mine": []}
+
+
+def test_what_the_user_set_wins(monkeypatch):
+    known = environment(monkeypatch, TOCSIN_INGEST_PORT="9999", TOCSIN_LOG_FORMAT="json")
+    assert stack._service("ingest", known).ready_url == "http://127.0.0.1:9999/ready"
+    assert known["TOCSIN_LOG_FORMAT"] == "json"
+
+
+def test_the_local_user_may_approve(monkeypatch):
+    known = environment(monkeypatch)
+    (holder,) = json.loads(known["TOCSIN_API_TOKENS"])
+    assert json.loads(known["TOCSIN_APPROVERS"]) == [holder]
+
+
+def test_every_service_gets_a_port_of_its_own_and_a_taken_one_is_left_alone(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(stack, "_PREFERRED_PORTS", {"ingest": port})
+        ports = stack.ports()
+    assert set(ports) == {f"TOCSIN_{name.upper()}_PORT" for name in stack.SERVICES}
+    assert len({*ports.values(), str(port)}) == len(stack.SERVICES) + 1
+
+
+def test_paths_are_absolute_because_services_do_not_share_our_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    world = World(gitops=Path("gitops.yaml"))
+    assert world.environment() == {"TOCSIN_GITOPS_FILE": str(tmp_path / "gitops.yaml")}
