@@ -80,7 +80,7 @@ class Target(Value):
     repo: str
     base_branch: str
     file: str
-    document: ObjectRef
+    document: ObjectRef | None = Field(default=None, description="None for a new file.")
     trace: tuple[str, ...] = Field(description="What was asked, what matched and why, in order.")
 
 

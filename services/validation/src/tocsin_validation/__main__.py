@@ -1,7 +1,7 @@
 """Run validation: `python -m tocsin_validation`, or `tocsin-validation`."""
 
-from tocsin_validation.app import build
 from tocsin_kit import service
+from tocsin_validation.app import build
 
 
 def main() -> None:

@@ -54,9 +54,7 @@ def head_branch(key: str, finding: Finding) -> str:
     return hashing.head_branch(key, f"{finding.object.name}-{finding.cause.value}")
 
 
-def plan(
-    run_id: RunId, change: Proposed, checks: Sequence[CheckResult], base_sha: str
-) -> Plan:
+def plan(run_id: RunId, change: Proposed, checks: Sequence[CheckResult], base_sha: str) -> Plan:
     """Freeze a change that passed its checks; nothing about it moves after this."""
     finding = change.hypothesis.finding
     key = issue_key(change.alert, change.target.repo, change.target.file, finding)

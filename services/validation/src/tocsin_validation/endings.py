@@ -14,6 +14,7 @@ from tocsin_contracts import (
     RunId,
     RunState,
 )
+from tocsin_validation.resolving import Unresolved
 
 
 def escalated(
@@ -21,6 +22,7 @@ def escalated(
     alert: Alert,
     reason: EndReason,
     sentence: str,
+    *,
     seen: Sequence[str] = (),
     checks: Sequence[CheckResult] = (),
 ) -> list[Event]:
@@ -34,18 +36,14 @@ def escalated(
             seen=tuple(seen),
             checks=tuple(checks),
         ),
-        RunFinished(
-            run_id=run_id, outcome=RunState.ESCALATED, reason=reason, sentence=sentence
-        ),
+        RunFinished(run_id=run_id, outcome=RunState.ESCALATED, reason=reason, sentence=sentence),
     ]
 
 
 def no_change(run_id: RunId, reason: EndReason, sentence: str) -> list[Event]:
     """End the run because there is nothing left to change."""
     return [
-        RunFinished(
-            run_id=run_id, outcome=RunState.NO_CHANGE, reason=reason, sentence=sentence
-        )
+        RunFinished(run_id=run_id, outcome=RunState.NO_CHANGE, reason=reason, sentence=sentence)
     ]
 
 
@@ -62,3 +60,10 @@ def look_again(
             checks=tuple(checks),
         )
     ]
+
+
+def unresolved(run_id: RunId, alert: Alert, found: Unresolved) -> list[Event]:
+    """End a run whose change has no place, or needs none."""
+    if found.fixed:
+        return no_change(run_id, found.reason, found.sentence)
+    return escalated(run_id, alert, found.reason, found.sentence, seen=found.trace)

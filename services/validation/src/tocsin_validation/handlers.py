@@ -36,7 +36,7 @@ class Handlers:
         seen = [f"{item.kind.value}: {item.query}" for item in event.evidence]
         candidates = [f"candidate: {finding.summary}" for finding in event.candidates]
         return endings.escalated(
-            event.run_id, event.alert, EndReason.CAUSE_UNKNOWN, event.why, [*candidates, *seen]
+            event.run_id, event.alert, EndReason.CAUSE_UNKNOWN, event.why, seen=[*candidates, *seen]
         )
 
     async def _validate(

@@ -85,4 +85,6 @@ def _consequences(
         case Consequence.ESCALATE:
             sentence = f"{check.name} failed: {result.detail}."
             seen = [state["hypothesis"].finding.summary]
-            return endings.escalated(run_id, alert, check.reason, sentence, seen, checks)
+            return endings.escalated(
+                run_id, alert, check.reason, sentence, seen=seen, checks=checks
+            )

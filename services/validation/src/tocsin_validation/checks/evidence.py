@@ -1,6 +1,7 @@
 """Does what was seen support what is claimed?"""
 
-from tocsin_contracts import CheckResult, CheckVerdict, EndReason, EvidenceKind
+from tocsin_contracts import CheckResult, EndReason, EvidenceKind
+from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
 
 
@@ -19,10 +20,7 @@ class EvidenceSupportsClaim:
         missing = [one for one in cited if one in seen and seen[one].kind is EvidenceKind.MISSING]
         if not cited or unknown or missing:
             wrong = ", ".join([*unknown, *missing]) or "nothing"
-            return CheckResult(
-                check=self.name,
-                verdict=CheckVerdict.FAIL,
-                detail=f"the finding cites {wrong}, which nobody has seen",
-            )
-        detail = f"{len(cited)} of {len(seen)} pieces of evidence say so: {', '.join(cited)}"
-        return CheckResult(check=self.name, verdict=CheckVerdict.PASS, detail=detail)
+            return failed(self.name, f"the finding cites {wrong}, which nobody has seen")
+        return passed(
+            self.name, f"{len(cited)} of {len(seen)} pieces of evidence: {', '.join(cited)}"
+        )

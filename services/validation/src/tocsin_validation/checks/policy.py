@@ -1,7 +1,8 @@
 """Does the operator's write policy allow it?"""
 
-from tocsin_contracts import CheckResult, CheckVerdict, EndReason
+from tocsin_contracts import CheckResult, EndReason
 from tocsin_gitops import policy
+from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
 
 
@@ -25,10 +26,6 @@ class PolicyAllows:
             ),
         )
         if broken:
-            detail = "; ".join(violation.detail for violation in broken)
-            return CheckResult(check=self.name, verdict=CheckVerdict.FAIL, detail=detail)
-        return CheckResult(
-            check=self.name,
-            verdict=CheckVerdict.PASS,
-            detail=f"repository, path, kind, field and bounds (policy {change.policy.version[:12]})",
-        )
+            return failed(self.name, "; ".join(violation.detail for violation in broken))
+        version = change.policy.version[:12]
+        return passed(self.name, f"repository, path, kind, field and bounds, policy {version}")

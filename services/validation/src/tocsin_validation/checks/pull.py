@@ -1,7 +1,8 @@
 """Has somebody proposed this already?"""
 
-from tocsin_contracts import CheckResult, CheckVerdict, EndReason
+from tocsin_contracts import CheckResult, EndReason
 from tocsin_gitops.pulls import PullState
+from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
 
 
@@ -16,7 +17,5 @@ class NoOpenPull:
         """Look at the pull request of the issue's branch, if there is one."""
         pull = change.pull
         if pull and pull.state is PullState.OPEN:
-            detail = f"{pull.url} proposes a change for this issue and is open"
-            return CheckResult(check=self.name, verdict=CheckVerdict.FAIL, detail=detail)
-        detail = "no pull request of this issue is open"
-        return CheckResult(check=self.name, verdict=CheckVerdict.PASS, detail=detail)
+            return failed(self.name, f"{pull.url} proposes a change for this issue and is open")
+        return passed(self.name, "no pull request of this issue is open")

@@ -1,7 +1,8 @@
 """Does the change touch exactly what it says, and nothing else?"""
 
-from tocsin_contracts import CheckResult, CheckVerdict, EndReason, EditOp
+from tocsin_contracts import CheckResult, EditOp, EndReason
 from tocsin_gitops.diffs import changed_lines
+from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
 
 
@@ -19,9 +20,5 @@ class ScopeIsExact:
         lines = changed_lines(change.before, after)
         declared = sum(edit.op is EditOp.SET for edit in change.edits)
         files = ", ".join(sorted(change.after))
-        exact = lines <= 2 * declared
-        return CheckResult(
-            check=self.name,
-            verdict=CheckVerdict.PASS if exact else CheckVerdict.FAIL,
-            detail=f"{declared} field(s) edited, {lines} line(s) of diff, in {files}",
-        )
+        answer = passed if lines <= 2 * declared else failed
+        return answer(self.name, f"{declared} field(s) edited, {lines} line(s) of diff, in {files}")

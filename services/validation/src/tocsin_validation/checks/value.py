@@ -1,6 +1,7 @@
 """Is the value in the repository the one that was seen in the cluster?"""
 
-from tocsin_contracts import CheckResult, CheckVerdict, EndReason, EditOp
+from tocsin_contracts import CheckResult, EditOp, EndReason
+from tocsin_validation.checks.verdicts import passed, unknown
 from tocsin_validation.ports import Consequence, Proposed
 
 
@@ -15,12 +16,6 @@ class ValueIsCurrent:
         """Say which value the file holds at the base commit."""
         edits = [edit for edit in change.edits if edit.op is EditOp.SET]
         if not edits:
-            return CheckResult(
-                check=self.name,
-                verdict=CheckVerdict.UNKNOWN,
-                detail="no field is edited: the change is put as a proposal",
-            )
+            return unknown(self.name, "no field is edited: the change is put as a proposal")
         values = ", ".join(f"{edit.file} holds {edit.old!r}" for edit in edits)
-        return CheckResult(
-            check=self.name, verdict=CheckVerdict.PASS, detail=f"{values}, as the cluster runs it"
-        )
+        return passed(self.name, f"{values}, as the cluster runs it")

@@ -1,0 +1,133 @@
+"""Which repository, file and document a change belongs to: the first sure answer, or none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tocsin_contracts import Alert, Edit, EndReason, FieldChange, Finding, Target
+from tocsin_gitops.config import GitOps, Repository
+from tocsin_gitops.locate import Located, NotLocated, Reason, locate
+from tocsin_validation import drafting
+from tocsin_validation.ports import Source
+
+REPO_LABEL = "gitops_repo"
+PROPOSABLE = frozenset({Reason.AMBIGUOUS, Reason.SHARED, Reason.UNPARSEABLE, Reason.UNEDITABLE})
+"""The object is there, but no edit is provably safe: say so in a proposal file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The one place of a change, at a pinned commit."""
+
+    target: Target
+    base_sha: str
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Why there is no place; `fixed` when the repository needs no change at all."""
+
+    reason: EndReason
+    sentence: str
+    trace: tuple[str, ...] = ()
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What one repository says."""
+
+    repository: Repository
+    sha: str
+    found: Located | NotLocated
+
+
+class Resolver:
+    """Asks the repositories that the operator allows, and no other."""
+
+    def __init__(self, gitops: GitOps, source: Source) -> None:
+        self._gitops = gitops
+        self._source = source
+
+    async def resolve(self, alert: Alert, finding: Finding) -> Resolved | Unresolved:
+        """Return the place of the finding's change, or why there is none."""
+        change = finding.change
+        if change is None:
+            return Unresolved(EndReason.CAUSE_UNKNOWN, f"{finding.summary} No field would cure it.")
+        repositories = self._candidates(alert, change)
+        if isinstance(repositories, Unresolved):
+            return repositories
+        answers = [await self._ask(repository, change) for repository in repositories]
+        return _chosen(answers, alert, finding, change)
+
+    def _candidates(self, alert: Alert, change: FieldChange) -> Sequence[Repository] | Unresolved:
+        """A label of the alert may choose among the allowed repositories, never add one."""
+        cluster = alert.workload.cluster if alert.workload else ""
+        serving = self._gitops.serving(cluster, change.object.namespace)
+        wanted = alert.labels.get(REPO_LABEL)
+        chosen = [one for one in serving if wanted in (None, one.name)]
+        if chosen:
+            return chosen
+        named = f"{wanted!r}, which the alert names," if wanted else "No configured repository"
+        sentence = f"{named} is allowed to serve {change.object}; see gitops.yaml."
+        return Unresolved(EndReason.TARGET_UNRESOLVED, sentence)
+
+    async def _ask(self, repository: Repository, change: FieldChange) -> _Answer:
+        sha = await self._source.head(repository)
+        files = await self._source.files(repository, sha)
+        contents = {
+            path: file.data for path, file in files.items() if path.endswith((".yaml", ".yml"))
+        }
+        return _Answer(repository, sha, locate(contents, change))
+
+
+def _chosen(
+    answers: Sequence[_Answer], alert: Alert, finding: Finding, change: FieldChange
+) -> Resolved | Unresolved:
+    sure = [(one, one.found) for one in answers if isinstance(one.found, Located)]
+    doubtful = [(one, one.found) for one in answers if isinstance(one.found, NotLocated)]
+    if len(sure) == 1:
+        return _in_place(*sure[0], change)
+    if len(sure) > 1:
+        names = ", ".join(one.repository.name for one, _ in sure)
+        return Unresolved(
+            EndReason.TARGET_UNRESOLVED, f"{change.object} may come from any of: {names}."
+        )
+    proposable = [(one, found) for one, found in doubtful if found.reason in PROPOSABLE]
+    if len(proposable) == 1:
+        return _as_proposal(*proposable[0], alert, finding, change)
+    told = "; ".join(f"{one.repository.name}: {found.sentence}" for one, found in doubtful)
+    trace = tuple(line for _, found in doubtful for line in found.trace)
+    return Unresolved(EndReason.TARGET_UNRESOLVED, f"{told}.", trace)
+
+
+def _in_place(answer: _Answer, located: Located, change: FieldChange) -> Resolved | Unresolved:
+    if located.agrees and located.old != located.new:
+        return Resolved(_target(answer, located.edit, located.trace), answer.sha, located.edit)
+    return Unresolved(
+        EndReason.ALREADY_FIXED,
+        f"{answer.repository.name} already holds {located.old!r} in {located.file}, while the "
+        f"cluster runs {change.old!r}: the fix is to sync, not to change.",
+        located.trace,
+        fixed=True,
+    )
+
+
+def _as_proposal(
+    answer: _Answer, found: NotLocated, alert: Alert, finding: Finding, change: FieldChange
+) -> Resolved:
+    edit = drafting.proposal(alert, finding, change, found.sentence)
+    trace = (*found.trace, f"no edit is provably safe: {found.sentence}")
+    return Resolved(_target(answer, edit, trace), answer.sha, edit)
+
+
+def _target(answer: _Answer, edit: Edit, trace: Sequence[str]) -> Target:
+    repository = answer.repository
+    return Target(
+        host=repository.host,
+        repo=repository.name,
+        base_branch=repository.branch,
+        file=edit.file,
+        document=edit.document,
+        trace=tuple(trace),
+    )
