@@ -52,6 +52,16 @@ def is_kustomization(file: str) -> bool:
     return PurePosixPath(file).name in KUSTOMIZATION_FILES
 
 
+def is_yaml(file: str) -> bool:
+    """Whether the name says that a file is YAML."""
+    return file.endswith((".yaml", ".yml")) or is_kustomization(file)
+
+
+def folder(file: str) -> str:
+    """Return the folder of a file; the root of the repository is a dot."""
+    return str(PurePosixPath(file).parent)
+
+
 def _ref(file: str, root: Node) -> ObjectRef | None:
     kind = scalar(root, ("kind",))
     if not kind and is_kustomization(file):

@@ -4,12 +4,12 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Protocol
 
 from tocsin_gitops import objects, pulls
 from tocsin_gitops.config import Repository
 from tocsin_gitops.git import Git
+from tocsin_gitops.manifests import is_yaml
 from tocsin_gitops.objects import Commit
 from tocsin_gitops.pulls import PullRequest
 from tocsin_kit.errors import PermanentError
@@ -17,7 +17,6 @@ from tocsin_kit.errors import PermanentError
 __all__ = ["BlobFile", "Commit", "LocalGitSource", "PullRequest", "Source"]
 
 MAX_BYTES = 1024 * 1024
-SUFFIXES = (".yaml", ".yml", ".md")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -110,7 +109,7 @@ class LocalGitSource:
 
 
 def _wanted(entry: objects.TreeEntry) -> bool:
-    text = PurePosixPath(entry.path).suffix in SUFFIXES
+    text = is_yaml(entry.path) or entry.path.endswith(".md")
     return text and entry.type == "blob" and entry.size <= MAX_BYTES
 
 

@@ -1,0 +1,147 @@
+"""Read what a kustomization.yaml does to the objects that pass through it."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tocsin_gitops import manifests
+from tocsin_gitops.manifests import Document, scalar
+from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind
+from tocsin_gitops.yaml_paths import PathMissing, find
+
+_REMOTE = re.compile(r"://|^git@|\?ref=|^(github|gitlab|bitbucket)\.[a-z]+/")
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Which objects a patch is for; empty fields are not asked. Words are whole expressions."""
+
+    kind: str
+    name: str
+    namespace: str
+    by_label: bool
+
+    def picks(self, kind: str, names: Iterable[str], namespaces: Iterable[str]) -> bool:
+        """Whether an object that has had these names and namespaces is meant, labels aside."""
+        asked = ((self.kind, (kind,)), (self.name, names), (self.namespace, namespaces))
+        return all(not word or any(_matches(word, v) for v in values) for word, values in asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One patch; `file` is empty for one that is written into the kustomization itself."""
+
+    file: str
+    text: str
+    selector: Selector | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageEntry:
+    """One entry of `images`, in kustomize's own words."""
+
+    name: str
+    new_name: str
+    new_tag: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kustomization:
+    """One folder's kustomization; paths are from the root of the repository."""
+
+    folder: str
+    document: Document
+    component: bool
+    namespace: str
+    prefix: str
+    suffix: str
+    resources: tuple[str, ...]
+    components: tuple[str, ...]
+    patches: tuple[Patch, ...]
+    images: tuple[ImageEntry, ...]
+    replicas: tuple[str, ...]
+
+    @property
+    def file(self) -> str:
+        """The kustomization file itself."""
+        return self.document.file
+
+
+def read(file: str, data: bytes) -> Kustomization:
+    """Read one kustomization; EditRefused if it is not plain YAML."""
+    found = manifests.read(file, data)
+    if len(found) != 1:
+        raise EditRefused(f"it holds {len(found)} kustomizations instead of one")
+    root, folder = found[0].node, manifests.folder(file)
+    images = (
+        ImageEntry(*(scalar(i, (key,)) for key in ("name", "newName", "newTag", "digest")))
+        for i in _items(root, "images")
+    )
+    return Kustomization(
+        folder=folder,
+        document=found[0],
+        component=scalar(root, ("kind",)) == "Component",
+        namespace=scalar(root, ("namespace",)),
+        prefix=scalar(root, ("namePrefix",)),
+        suffix=scalar(root, ("nameSuffix",)),
+        resources=(*_paths(folder, root, "resources"), *_paths(folder, root, "bases")),
+        components=_paths(folder, root, "components"),
+        patches=tuple(_patches(folder, root)),
+        images=tuple(images),
+        replicas=tuple(scalar(item, ("name",)) for item in _items(root, "replicas")),
+    )
+
+
+def remote(resource: str) -> bool:
+    """Whether a resource lies outside of the repository."""
+    return _REMOTE.search(resource) is not None
+
+
+def _paths(folder: str, root: Node, key: str) -> tuple[str, ...]:
+    texts = (item.value for item in _items(root, key))
+    return tuple(text if remote(text) else _inside(folder, text) for text in texts)
+
+
+def _patches(folder: str, root: Node) -> Iterator[Patch]:
+    for item in _items(root, "patchesStrategicMerge"):
+        inline = "\n" in item.value
+        yield Patch(
+            "" if inline else _inside(folder, item.value), item.value if inline else "", None
+        )
+    for key in ("patchesJson6902", "patches"):
+        for item in _items(root, key):
+            path = scalar(item, ("path",))
+            yield Patch(
+                _inside(folder, path) if path else "", scalar(item, ("patch",)), _selector(item)
+            )
+
+
+def _selector(item: Node) -> Selector | None:
+    try:
+        target = find(item, ("target",))
+    except PathMissing:
+        return None
+    kind, name, namespace = (scalar(target, (key,)) for key in ("kind", "name", "namespace"))
+    labels = scalar(target, ("labelSelector",)) or scalar(target, ("annotationSelector",))
+    return Selector(kind, name, namespace, by_label=bool(labels))
+
+
+def _items(root: Node, key: str) -> tuple[Node, ...]:
+    try:
+        node = find(root, (key,))
+    except PathMissing:
+        return ()
+    return node.children if node.kind is NodeKind.SEQUENCE else ()
+
+
+def _inside(folder: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, path))
+
+
+def _matches(word: str, value: str) -> bool:
+    try:
+        return re.fullmatch(word, value) is not None
+    except re.error:
+        return word == value

@@ -1,0 +1,199 @@
+"""Find the one place in a repository where a change to a deployed object belongs."""
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from tocsin_contracts import Edit, FieldChange, FieldPath, ObjectRef, Scalar
+from tocsin_gitops import images, quantity
+from tocsin_gitops.editing import apply
+from tocsin_gitops.layers import reaches, setters
+from tocsin_gitops.manifests import folder, is_kustomization
+from tocsin_gitops.owners import Owner, Part
+from tocsin_gitops.placements import Checkout, Placement
+from tocsin_gitops.scalars import same
+from tocsin_gitops.yaml_nodes import EditRefused
+from tocsin_gitops.yaml_paths import path_text
+
+
+class Reason(StrEnum):
+    """Why no place was found; none of them is ever turned into a guess."""
+
+    NOT_FOUND = "not_found"
+    AMBIGUOUS = "ambiguous"
+    SHARED = "shared"
+    UNPARSEABLE = "unparseable"
+    UNEDITABLE = "uneditable"
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The place, in the words of its file: for an `images` entry, old and new are tags.
+
+    `old` is what the file says now; `agrees` tells whether that makes what the evidence saw, so
+    False means that the file moved on, and `old == new` that it holds the new value already.
+    """
+
+    file: str
+    document: ObjectRef
+    path: FieldPath
+    old: Scalar
+    new: Scalar
+    agrees: bool
+    trace: tuple[str, ...]
+
+    @property
+    def edit(self) -> Edit:
+        """The edit that makes the change."""
+        return Edit(
+            file=self.file, document=self.document, path=self.path, old=self.old, new=self.new
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NotLocated:
+    """Why the change has no one place, in a sentence, and what was looked at before."""
+
+    reason: Reason
+    sentence: str
+    trace: tuple[str, ...]
+
+
+class _Stop(Exception):  # noqa: N818 - ends the search early, never leaves this module
+    def __init__(self, reason: Reason, sentence: str) -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
+
+def locate(files: Mapping[str, bytes], change: FieldChange) -> Located | NotLocated:
+    """Return the place of a change, proved by making the edit once, or the reason for none."""
+    search = _Search(Checkout(files), change)
+    try:
+        return search.run()
+    except _Stop as stop:
+        return NotLocated(stop.reason, str(stop), tuple(search.trace))
+
+
+class _Search:
+    """One search, and the sentences it leaves behind."""
+
+    def __init__(self, checkout: Checkout, change: FieldChange) -> None:
+        self._checkout = checkout
+        self._change = change
+        self.trace: list[str] = []
+
+    def run(self) -> Located:
+        target = self._change.object
+        found = self._checkout.placements(target.kind, target.name)
+        self._note_what_there_is(found)
+        placement = self._chosen(found)
+        owner = self._owner(placement)
+        self._refuse_others(placement, owner)
+        return self._proved(owner)
+
+    def _note_what_there_is(self, found: Sequence[Placement]) -> None:
+        files, layers = len(self._checkout.files), len(self._checkout.kustomizations)
+        self.trace.append(f"looked at {files} YAML files with {layers} kustomizations")
+        names = "; ".join(str(placement) for placement in found) or "nothing"
+        ref = self._change.object
+        self.trace.append(f"found for {ref.kind} {ref.name}: {names}")
+
+    def _chosen(self, found: Sequence[Placement]) -> Placement:
+        target = self._change.object
+        here = [p for p in found if target.namespace in ("", p.namespace)]
+        if not here and len(found) == 1 and not found[0].namespace:
+            self.trace.append("no file names a namespace, and there is no other object to mean")
+            here = list(found)
+        if len(here) > 1 or (not here and any(not p.namespace for p in found)):
+            names = "; ".join(str(placement) for placement in here or found)
+            raise _Stop(Reason.AMBIGUOUS, f"{target} may come from any of: {names}")
+        self._refuse_unreadable(here)
+        if not here:
+            raise _Stop(Reason.NOT_FOUND, f"no manifest of this repository deploys {target}")
+        return here[0]
+
+    def _refuse_unreadable(self, here: Sequence[Placement]) -> None:
+        for file, why in self._checkout.unreadable.items():
+            if self._concerns(file, here):
+                raise _Stop(Reason.UNPARSEABLE, f"{file!r} may matter but cannot be read: {why}")
+
+    def _concerns(self, file: str, here: Sequence[Placement]) -> bool:
+        text = self._checkout.files[file].decode(errors="replace")
+        if not is_kustomization(file):
+            return not here and self._change.object.name in text
+        return not here or any(_way(file, placement.document.file) in text for placement in here)
+
+    def _owner(self, placement: Placement) -> Owner:
+        owner = None
+        try:
+            for setter in setters(self._checkout, placement, self._change.path):
+                wins = f", which wins over {owner.file!r}" if owner else ""
+                owner = setter
+                self.trace.append(f"{setter}{wins}")
+        except EditRefused as refused:
+            raise _Stop(Reason.UNPARSEABLE, str(refused)) from refused
+        if owner is None:
+            where = f"{path_text(self._change.path)} of {self._change.object}"
+            raise _Stop(Reason.NOT_FOUND, f"no file sets {where}")
+        return owner
+
+    def _refuse_others(self, chosen: Placement, owner: Owner) -> None:
+        """An edit there must not change other deployments that the same line decides."""
+        document = chosen.document
+        patch = owner.part is Part.WHOLE and owner.document is not document
+        others = (
+            other
+            for other in self._checkout.deployments(document.ref.kind)
+            if other is not chosen and (patch or other.document is document)
+        )
+        path = self._change.path
+        hit = "; ".join(str(p) for p in others if reaches(self._checkout, owner, p, path))
+        if hit:
+            raise _Stop(Reason.SHARED, f"{owner}, and that also reaches: {hit}")
+
+    def _proved(self, owner: Owner) -> Located:
+        if owner.blocked or owner.document is None:
+            raise _Stop(Reason.UNEDITABLE, owner.blocked)
+        located = Located(
+            file=owner.file,
+            document=owner.document.ref,
+            path=owner.path,
+            old=owner.value,
+            new=self._translated(owner),
+            agrees=_equal(owner.effective, self._change.old, self._change.path),
+            trace=tuple(self.trace),
+        )
+        try:
+            if not same(located.old, located.new):
+                apply(self._checkout.files, (located.edit,))
+        except EditRefused as refused:
+            raise _Stop(Reason.UNEDITABLE, str(refused)) from refused
+        return located
+
+    def _translated(self, owner: Owner) -> Scalar:
+        """Say the new value in the words of its owner, which may hold a part of an image."""
+        if owner.part is Part.WHOLE and owner.value == owner.effective:
+            return self._change.new
+        wanted, shown = images.parse(str(self._change.new)), images.parse(str(owner.effective))
+        part = wanted.digest if owner.part is Part.DIGEST else wanted.tag
+        if wanted.name != shown.name or not part:
+            sentence = f"{owner}, which cannot say {str(wanted)!r}"
+            raise _Stop(Reason.UNEDITABLE, sentence)
+        if owner.part is Part.WHOLE:
+            return str(replace(wanted, name=images.parse(str(owner.value)).name))
+        return part
+
+
+def _way(file: str, document: str) -> str:
+    """How a kustomization in one folder would name another folder."""
+    return posixpath.relpath(folder(document), folder(file))
+
+
+def _equal(one: Scalar, other: Scalar, path: FieldPath) -> bool:
+    if "resources" not in path:
+        return same(one, other)
+    try:
+        return quantity.parse(one) == quantity.parse(other)
+    except quantity.NotAQuantity:
+        return same(one, other)

@@ -1,0 +1,104 @@
+"""Tell which patches of a kustomization set a field, and which of them an edit can reach."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tocsin_contracts import FieldPath
+from tocsin_gitops import manifests
+from tocsin_gitops.kustomize import Kustomization, Patch
+from tocsin_gitops.manifests import Document, scalar
+from tocsin_gitops.owners import Owner, held
+from tocsin_gitops.placements import Checkout, Placement
+from tocsin_gitops.splice import decode
+from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, documents
+from tocsin_gitops.yaml_paths import PathMissing, find
+
+
+def setters(
+    checkout: Checkout, layer: Kustomization, placement: Placement, path: FieldPath
+) -> Iterator[Owner]:
+    """Yield the patches that set the field, in the order kustomize applies them.
+
+    EditRefused means that a patch cannot be read, so nobody knows what it sets.
+    """
+    for patch in layer.patches:
+        file = patch.file or layer.file
+        for root, document in _parts(checkout, layer, patch):
+            owner = _effect(file, root, document, path) if _meant(patch, root, placement) else None
+            if owner:
+                yield replace(owner, blocked=owner.blocked or _obstacle(patch, owner))
+
+
+def _parts(
+    checkout: Checkout, layer: Kustomization, patch: Patch
+) -> Iterator[tuple[Node, Document | None]]:
+    if not patch.file:
+        yield from ((root, None) for root in documents(patch.text))
+        return
+    data = checkout.files.get(patch.file)
+    if data is None:
+        raise EditRefused(f"{layer.file!r} names the patch {patch.file!r}, which is not there")
+    try:
+        named = {document.index: document for document in manifests.read(patch.file, data)}
+        yield from ((r, named.get(i)) for i, r in enumerate(documents(decode(data)[1])))
+    except EditRefused as refused:
+        raise EditRefused(f"{patch.file!r}: {refused}") from refused
+
+
+def _meant(patch: Patch, root: Node, placement: Placement) -> bool:
+    kind = placement.document.ref.kind
+    if patch.selector:
+        return patch.selector.picks(kind, placement.names, placement.namespaces)
+    named = scalar(root, ("metadata", "name")) in placement.names
+    where = scalar(root, ("metadata", "namespace"))
+    return named and scalar(root, ("kind",)) == kind and where in ("", *placement.namespaces)
+
+
+def _effect(file: str, root: Node, document: Document | None, path: FieldPath) -> Owner | None:
+    if root.kind is NodeKind.SEQUENCE:
+        return _operated(file, root, path)
+    index = next((i for i, step in enumerate(path) if isinstance(step, int)), None)
+    if index is None:
+        return held(file, root, document, path)
+    if not _holds(root, path[:index]):
+        return None
+    why = f"{file!r} patches the list, so that the position of an item says nothing"
+    return Owner(file, document, path, None, None, blocked=why)
+
+
+def _operated(file: str, operations: Node, path: FieldPath) -> Owner | None:
+    for operation in operations.children:
+        pointer = scalar(operation, ("path",)).strip("/").split("/")
+        if scalar(operation, ("op",)) != "test" and _reaches(pointer, path):
+            why = f"{file!r} sets it by a JSON patch, which has no document to edit"
+            return Owner(file, None, path, None, None, blocked=why)
+    return None
+
+
+def _reaches(pointer: list[str], path: FieldPath) -> bool:
+    """Whether a JSON pointer names the field or something around it; any index may be the one."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer]
+    pairs = zip(steps, path, strict=False)
+    return len(steps) <= len(path) and all(a == str(b) or _may_be(a, b) for a, b in pairs)
+
+
+def _may_be(index: str, step: str | int) -> bool:
+    return index.isdigit() and isinstance(step, str) and step.startswith("[")
+
+
+def _holds(root: Node, path: FieldPath) -> bool:
+    try:
+        find(root, path)
+    except PathMissing:
+        return False
+    return True
+
+
+def _obstacle(patch: Patch, owner: Owner) -> str:
+    if not patch.file:
+        return f"{owner.file!r} sets it in a patch that is text inside of the file"
+    if patch.selector and patch.selector.by_label:
+        return f"{owner.file!r} is a patch for objects picked by label"
+    if owner.document is None:
+        return f"{owner.file!r} is a patch without a name to find it by"
+    return ""
