@@ -7,15 +7,35 @@ export VIRTUAL_ENV := justfile_directory() / ".venv"
 default:
     @just --list --unsorted
 
-[doc("See the pipeline at work: a real nats-server, one sample alert, a scripted model; no keys")]
+[doc("Make .venv; every recipe does this first, so there is rarely a need to call it")]
 [group("start")]
-demo:
-    @python scripts/demo.py
+setup:
+    @echo "ready: .venv holds everything in requirements/dev.lock"
 
-[doc("Run one service: just run rca")]
+[doc("Watch an alert become a pull request: real servers, a recorded incident, no keys (--yes to approve unasked)")]
 [group("start")]
-run service:
-    tocsin-{{service}}
+demo *args:
+    @tocsin demo "$@"
+
+[doc("Start bus, store and every service on this machine; Ctrl-C stops them")]
+[group("start")]
+up *args:
+    @tocsin up "$@"
+
+[doc("Run one service against TOCSIN_NATS_URL and TOCSIN_REDIS_URL: just run rca")]
+[group("start")]
+run service *args:
+    @"tocsin-$@"
+
+[doc("Every test; extra arguments go to pytest")]
+[group("work")]
+test *args:
+    @pytest -q "$@"
+
+[doc("The tests that need less than a minute: no process of ours is started")]
+[group("work")]
+test-fast *args:
+    @pytest -q -m "not e2e" "$@"
 
 [doc("Format and fix what can be fixed")]
 [group("work")]
@@ -23,22 +43,40 @@ fmt:
     ruff format
     ruff check --fix
 
-[doc("Lint, types, import rules")]
+[doc("Format, lint, types, import rules, declared dependencies, generated files")]
 [group("work")]
 lint:
     ruff format --check
     ruff check
     mypy
     lint-imports
-
-[doc("Fast tests; extra arguments go to pytest")]
-[group("work")]
-test *args:
-    @pytest -q "$@"
+    just deps
+    just docs --check
 
 [doc("What CI runs")]
 [group("work")]
 check: lock-check lint test
+
+[doc("Write the generated files anew: event schemas and docs/events.md, docs/settings.md")]
+[group("work")]
+docs *args:
+    @python scripts/docs.py "$@"
+
+[doc("Measure one part as ratios to a yardstick: just bench checkpoints")]
+[group("work")]
+bench name *args:
+    #!/bin/sh
+    set -eu
+    name=$1 && shift
+    python "bench/$name.py" "$@"
+
+[private]
+deps:
+    #!/bin/sh
+    set -eu
+    for member in libs/* services/*; do
+        found=$(cd "$member" && deptry --no-ansi src 2>&1) || { printf '%s:\n%s\n' "$member" "$found" >&2; exit 1; }
+    done
 
 [doc("Pin what the pyproject files ask for; known pins stay: just lock -P httpx, just lock --upgrade")]
 [group("ship")]
