@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 from tocsin_cli import stack
-from tocsin_cli.stack import World
+from tocsin_cli.stack import Engines, World
 from tocsin_cli.workspace import Tokens
 
 TOKENS = Tokens(ingest_token="i-token", api_token="a-token")
@@ -16,7 +16,7 @@ def environment(monkeypatch, **given: str) -> dict[str, str]:
         monkeypatch.delenv(name, raising=False)
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    return stack._environment("nats://n", "redis://r", TOKENS)
+    return stack._environment(Engines("nats://n", "redis://r", {}), TOKENS)
 
 
 def test_a_token_is_known_only_to_the_service_that_checks_it(monkeypatch):

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tocsin_cli import children
@@ -41,6 +41,15 @@ class World:
         return {name: str(path.absolute()) for name, path in named.items() if path is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """The bus and the store, and the processes of those that are ours."""
+
+    nats_url: str
+    redis_url: str
+    pids: Mapping[str, int]
+
+
 @asynccontextmanager
 async def running(workspace: Workspace, world: World, sink: Sink) -> AsyncIterator[Up]:
     """Start everything, yield when every service is ready, and leave nothing running.
@@ -51,40 +60,44 @@ async def running(workspace: Workspace, world: World, sink: Sink) -> AsyncIterat
     settings = Settings.load()
     tokens = workspace.tokens()
     with ExitStack() as servers:
-        nats_url, redis_url = _servers(settings, workspace.folder, servers)
+        engines = _engines(settings, workspace.folder, servers)
         await asyncio.gather(
-            ensure(nats_url, ack_wait=settings.ack_wait), asyncio.to_thread(children.warm_up)
+            ensure(engines.nats_url, ack_wait=settings.ack_wait),
+            asyncio.to_thread(children.warm_up),
         )
-        environment = _environment(nats_url, redis_url, tokens) | world.environment()
+        environment = _environment(engines, tokens) | world.environment()
         services = [_service(name, environment) for name in SERVICES]
         async with Supervisor(services, sink) as supervisor:
             await supervisor.ready(READY_SECONDS)
             up = Up(
                 gateway_url=_url("gateway", environment),
                 ingest_url=_url("ingest", environment),
-                nats_url=nats_url,
-                redis_url=redis_url,
-                pids={"supervisor": os.getpid(), **supervisor.pids},
+                nats_url=engines.nats_url,
+                redis_url=engines.redis_url,
+                pids={"supervisor": os.getpid(), **engines.pids, **supervisor.pids},
             )
             workspace.announce(up)
             yield up
 
 
-def _servers(settings: Settings, data: Path, stack: ExitStack) -> tuple[str, str]:
+def _engines(settings: Settings, data: Path, stack: ExitStack) -> Engines:
     given = settings.model_fields_set
-    nats_url, redis_url = settings.nats_url, settings.redis_url
+    engines = Engines(settings.nats_url, settings.redis_url, {})
     if "nats_url" not in given:
-        nats_url = stack.enter_context(NatsServer(data / "nats")).url
+        nats = stack.enter_context(NatsServer(data / "nats"))
+        engines = replace(engines, nats_url=nats.url, pids={nats.name: nats.pid or 0})
     if "redis_url" not in given:
-        redis_url = stack.enter_context(ValkeyServer(data / "valkey")).url
-    return nats_url, redis_url
+        valkey = stack.enter_context(ValkeyServer(data / "valkey"))
+        pids = {**engines.pids, valkey.name: valkey.pid or 0}
+        engines = replace(engines, redis_url=valkey.url, pids=pids)
+    return engines
 
 
-def _environment(nats_url: str, redis_url: str, tokens: Tokens) -> dict[str, str]:
+def _environment(engines: Engines, tokens: Tokens) -> dict[str, str]:
     """Return what every service starts from; what the user set in the environment wins."""
     ours = {
-        "TOCSIN_NATS_URL": nats_url,
-        "TOCSIN_REDIS_URL": redis_url,
+        "TOCSIN_NATS_URL": engines.nats_url,
+        "TOCSIN_REDIS_URL": engines.redis_url,
         "TOCSIN_LOG_FORMAT": "console",
         "TOCSIN_APPROVERS": json.dumps(["local"]),
         "TOCSIN_INGEST_TOKENS": json.dumps([tokens.ingest_token]),

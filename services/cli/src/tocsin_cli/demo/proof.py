@@ -34,7 +34,7 @@ def written(stage: Stage) -> Written:
     """Return the branches that Tocsin made and the pull requests that were recorded."""
     names = git(stage.git_dir, "for-each-ref", "--format=%(refname:short)", "refs/heads")
     branches = tuple(name for name in names.split() if name != BRANCH)
-    return Written(branches, tuple(str(path) for path in sorted(stage.records.glob("*"))))
+    return Written(branches, tuple(str(path) for path in sorted(stage.records.glob("*.json"))))
 
 
 def diff(stage: Stage, branch: str) -> str:
