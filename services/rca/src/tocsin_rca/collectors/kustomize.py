@@ -68,10 +68,10 @@ def read_layout(files: Mapping[str, bytes]) -> Layout:
     return Layout({kustomization.folder: kustomization for kustomization in found})
 
 
-def read_kustomization(file: str, data: bytes | None) -> Kustomization:
-    """Read one kustomization; no data and unreadable data make an empty one."""
+def read_kustomization(file: str, data: bytes) -> Kustomization:
+    """Read one kustomization; unreadable data make an empty one."""
     try:
-        document = yaml.load(data or b"", Loader=yaml.CSafeLoader)
+        document = yaml.load(data, Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError):
         document = None
     read = document if isinstance(document, Mapping) else {}

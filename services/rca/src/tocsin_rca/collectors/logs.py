@@ -40,7 +40,8 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
 def _wanted(pod: Manifest) -> Iterator[_Wanted]:
     for status in pod.items("status", "containerStatuses"):
         name, restarts = str(status.get("name")), int(status.get("restartCount") or 0)
-        started = dig(status, "state", "running") or dig(status, "state", "terminated")
+        state = dig(status, "state") or {}
+        started = "running" in state or "terminated" in state
         if started and (restarts or status.get("ready") is not True):
             yield _Wanted(pod, name, previous=False)
         if restarts:

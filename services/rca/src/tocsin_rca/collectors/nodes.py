@@ -5,6 +5,7 @@ from tocsin_rca.collectors.events import reported
 from tocsin_rca.collectors.excerpts import excerpt
 from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
 from tocsin_rca.collectors.target import Target
+from tocsin_rca.evidence import Observation
 
 MOST_NODES = 3
 
@@ -19,9 +20,10 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
 
 
 async def _look(ref: ObjectRef, inquiry: Inquiry) -> Observations:
-    node = await inquiry.cluster.get(ref)
-    if node is None:
-        reason = "the cluster does not show it"
-        return (inquiry.missing(inquiry.cluster.source, f"get {ref}", reason),)
-    seen = inquiry.saw(EvidenceKind.OBJECT, f"get {ref}", excerpt(node), node)
+    node, query = await inquiry.cluster.get(ref), f"get {ref}"
+    seen: Observation[object] = (
+        inquiry.saw(EvidenceKind.OBJECT, query, excerpt(node), node)
+        if node
+        else inquiry.missing(inquiry.cluster.source, query, "the cluster does not show it")
+    )
     return (seen, *await reported(ref, inquiry))

@@ -35,8 +35,10 @@ class Mentions:
     ) -> tuple[ChangedField, ...]:
         """Return what two versions of one of the files say differently about the object.
 
-        An object that only one of them holds has no changed fields.
+        A file or an object that only one of them holds has no changed fields.
         """
+        if before is None or after is None:
+            return ()
         if file in self.kustomizations:
             return tuple(self._changed_images(file, before, after))
         pairs = zip(*(_about(self.target, text) for text in (before, after)), strict=False)
@@ -46,9 +48,7 @@ class Mentions:
             for path, old, new in changed_scalars(was.raw, now.raw)
         )
 
-    def _changed_images(
-        self, file: str, before: bytes | None, after: bytes | None
-    ) -> Iterator[ChangedField]:
+    def _changed_images(self, file: str, before: bytes, after: bytes) -> Iterator[ChangedField]:
         was, now = (read_kustomization(file, text) for text in (before, after))
         for path, image in self.images.items():
             old, new = was.rendered(image), now.rendered(image)
@@ -89,8 +89,8 @@ def _is_placed(layout: Layout, file: str, target: ObjectRef) -> bool:
     return not namespaces or target.namespace in namespaces
 
 
-def _about(target: ObjectRef, data: bytes | None) -> list[Manifest]:
-    return [manifest for manifest in _read(data or b"") if _is(manifest.ref, target)]
+def _about(target: ObjectRef, data: bytes) -> list[Manifest]:
+    return [manifest for manifest in _read(data) if _is(manifest.ref, target)]
 
 
 def _read(data: bytes) -> Iterator[Manifest]:
