@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 
 _FIELDS = ("/%H", "%P", "%an", "%at", "%s")
 LOG_FORMAT = "%x00".join((*_FIELDS, ""))
@@ -57,9 +58,8 @@ def blobs(batch: bytes, count: int) -> tuple[bytes | None, ...]:
 def log(output: bytes) -> tuple[Commit, ...]:
     """Read `log -z --name-only` in the format above, whatever the messages hold."""
     tokens = output.decode(errors="replace").split("\0")
-    starts = list(_starts(tokens))
-    ends = [*starts[1:], len(tokens)]
-    return tuple(_commit(tokens[i:j]) for i, j in zip(starts, ends, strict=True))
+    bounds = pairwise((*_starts(tokens), len(tokens)))
+    return tuple(_commit(tokens[begin:end]) for begin, end in bounds)
 
 
 def _header(line: bytes) -> tuple[bytes, int]:

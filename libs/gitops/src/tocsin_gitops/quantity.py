@@ -6,7 +6,9 @@ from decimal import Context, Decimal
 from tocsin_contracts import Scalar
 from tocsin_kit.errors import PermanentError
 
-_FORM = re.compile(r"([+-]?(?:\d{1,18}\.?\d{0,18}|\.\d{1,18}))([a-zA-Z]{0,2}|[eE][+-]?\d{1,2})")
+_FORM = re.compile(
+    r"([+-]?(?:\d{1,18}\.?\d{0,18}|\.\d{1,18}))([a-zA-Z]{0,2}|[eE][+-]?\d{1,2})", re.ASCII
+)
 _EXACT = Context(prec=120)
 _BINARY = {unit: Decimal(1024) ** power for power, unit in enumerate("KMGTPE", start=1)}
 _DECIMAL = {

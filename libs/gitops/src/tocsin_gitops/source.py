@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tocsin_gitops import objects, pulls
 from tocsin_gitops.config import Repository
-from tocsin_gitops.git import Git
+from tocsin_gitops.git import Git, GitFailed
 from tocsin_gitops.manifests import is_yaml
 from tocsin_gitops.objects import Commit
 from tocsin_gitops.pulls import PullRequest
@@ -59,9 +59,12 @@ class LocalGitSource:
 
     async def head(self, repo: Repository) -> str:
         """Return the commit the repository's branch is at; PermanentError without the branch."""
-        return await Git(repo.git_dir).text(
-            "rev-parse", "--verify", "--end-of-options", f"refs/heads/{repo.branch}^{{commit}}"
-        )
+        ref = f"refs/heads/{repo.branch}^{{commit}}"
+        try:
+            return await Git(repo.git_dir).text("rev-parse", "--verify", "--end-of-options", ref)
+        except GitFailed as error:
+            sentence = f"{repo.name!r} has no readable branch {repo.branch!r}: {error}"
+            raise PermanentError(sentence) from error
 
     async def files(self, repo: Repository, sha: str) -> dict[str, BlobFile]:
         """Return the YAML and Markdown files of a commit, with two git commands in all."""

@@ -1,0 +1,56 @@
+"""Write pull-request records so that each exists once and whole, whoever else writes."""
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tocsin_gitops import pulls
+from tocsin_gitops.pulls import PullRequest
+
+
+def create(file: Path, pull: PullRequest) -> PullRequest:
+    """Store the pull request under the next free number; the one that is there already wins.
+
+    The record is on disk, or not there at all, whenever the machine stops.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(file.parent):
+        known = pulls.read(file)
+        if known is not None:
+            return known
+        numbered = pull.model_copy(update={"number": _next_number(file.parent)})
+        _write(file, numbered.model_dump_json(indent=2).encode() + b"\n")
+        return numbered
+
+
+def _next_number(folder: Path) -> int:
+    taken = (pulls.read(file) for file in folder.glob("*.json"))
+    return max((pull.number for pull in taken if pull), default=0) + 1
+
+
+def _write(file: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".new-")
+    with os.fdopen(handle, "wb") as temporary:
+        temporary.write(data)
+        temporary.flush()
+        os.fsync(temporary.fileno())
+    Path(name).replace(file)
+    _sync(file.parent)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
