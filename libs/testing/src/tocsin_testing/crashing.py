@@ -12,6 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from tocsin_gitops.forges import records
+from tocsin_gitops.pulls import PullRequest
 from tocsin_kit.bus import Bus
 from tocsin_kit.intake import Intake
 from tocsin_kit.outbox import Outbox
@@ -75,9 +77,14 @@ def _after(owner: type, name: str, when: Callable[[Any], bool] = lambda _: True)
 
 
 def _after_branch() -> None:
-    """Between the branch and the record of its pull request."""
-    forge = importlib.import_module("tocsin_gitops.forges.local").LocalGitForge
-    _before(forge, "_record")
+    """Between the branch and the record of its pull request, which is written in a thread."""
+    real = records.create
+
+    def trapped(file: Path, pull: PullRequest) -> PullRequest:
+        die_once()
+        return real(file, pull)
+
+    records.create = trapped
 
 
 _TRAPS: dict[CrashPoint, Callable[[], None]] = {

@@ -16,7 +16,8 @@ from tocsin_contracts import (
     RunCancelRequested,
     RunState,
 )
-from tocsin_gitops import config, forges
+from tocsin_gitops import config
+from tocsin_gitops.forges import FORGES
 from tocsin_gitops.source import LocalGitSource
 from tocsin_kit import approvals
 from tocsin_kit.clock import SystemClock
@@ -36,7 +37,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     records = approvals.Approvals(parts.redis, outbox)
     nodes = Nodes(
         gitops=config.load(settings.gitops_file),
-        forges=forges.load(),
+        forges=FORGES,
         source=LocalGitSource(),
         approvals=records,
         timers=parts.bus,

@@ -11,9 +11,10 @@ from tocsin_action.state import ActionState
 from tocsin_contracts import EndReason, PlanStale, PullRequestOpened, RunFinished, RunId, RunState
 from tocsin_contracts.views import ApprovalState
 from tocsin_gitops.config import GitOps, Repository
-from tocsin_gitops.forges import BranchTaken, Forges, PullRequestRequest
+from tocsin_gitops.forges import BranchTaken, Forge, PullRequestRequest
 from tocsin_kit import logging
 from tocsin_kit.errors import TransientError
+from tocsin_kit.registry import Registry
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 
@@ -27,7 +28,7 @@ class Nodes:
         self,
         *,
         gitops: GitOps,
-        forges: Forges,
+        forges: Registry[Forge],
         source: Source,
         approvals: Approvals,
         timers: Timers,
@@ -76,13 +77,21 @@ class Nodes:
         after, why = recheck.rebuilt(plan, before)
         if why:
             return {"answer": _stale(state, why)}
-        request = PullRequestRequest.of(repository, plan, after)
+        request = PullRequestRequest(
+            repository=repository,
+            base_branch=plan.target.base_branch,
+            parent_sha=plan.parent_sha,
+            head_branch=plan.head_branch,
+            title=plan.title,
+            body=plan.body,
+            files=after,
+        )
         try:
             opened = await self._forges[repository.host].open_pull(request)
         except BranchTaken as taken:
             return {"answer": _taken(state, str(taken))}
         log.info("action.pull_request_opened", url=opened.url, commit=opened.commit)
-        return {"pull_url": opened.url, "commit": opened.commit}
+        return {"commit": opened.commit}
 
     async def finish(self, state: ActionState) -> ActionState:
         """See for ourselves that the forge has the pull request before telling anyone."""
@@ -90,7 +99,7 @@ class Nodes:
             return {}
         plan = state["plan"]
         repository = self._gitops.repository(plan.target.repo)
-        found = await self._forges[repository.host].find_pull(repository, plan.head_branch)
+        found = await self._source.find_pull(repository, plan.head_branch)
         if found is None or found.commit != state["commit"]:
             raise TransientError(f"{plan.target.repo}: the pull request is not to be seen yet")
         return {

@@ -7,6 +7,7 @@ from typing import Protocol
 from tocsin_contracts import RunId
 from tocsin_contracts.views import ApprovalState
 from tocsin_gitops.config import Repository
+from tocsin_gitops.pulls import PullRequest
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
@@ -64,3 +65,6 @@ class Source(Protocol):
         self, repo: Repository, base_sha: str, head_sha: str, paths: Sequence[str]
     ) -> tuple[str, ...]:
         """Return which of the paths differ between two commits."""
+
+    async def find_pull(self, repo: Repository, head_branch: str) -> PullRequest | None:
+        """Return the pull request from a branch, whatever its state, or None."""

@@ -17,6 +17,5 @@ class ActionState(TypedDict, total=False):
     hypothesis: Hypothesis
     plan: Plan
     decided: bool
-    pull_url: str
     commit: str
     answer: Event | None
