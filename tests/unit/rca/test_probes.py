@@ -150,3 +150,13 @@ async def test_an_event_about_another_container_blames_no_one_else(scene):
     scene.event("Unhealthy", f"Readiness {ABSENT}")
     scene.objects[-1]["involvedObject"]["fieldPath"] = "spec.containers{sidecar}"
     assert ProbePath().analyze(await scene.case()) == ()
+
+
+@pytest.mark.parametrize("analyzer", [ProbePort(), ProbePath()])
+async def test_what_a_pod_of_an_older_rollout_reports_blames_no_probe_of_today(scene, analyzer):
+    scene.container |= {"ports": [{"containerPort": 9090}], "readinessProbe": http("/new", 8082)}
+    scene.deployment()
+    scene.pod(container={"readinessProbe": http("/old", 8081)}, **NOT_READY)
+    scene.event("Unhealthy", f"Readiness {REFUSED} connection refused")
+    scene.event("Unhealthy", f"Readiness {ABSENT}")
+    assert analyzer.analyze(await scene.case()) == ()

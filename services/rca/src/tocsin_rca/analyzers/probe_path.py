@@ -34,7 +34,7 @@ class ProbePath:
 
 def _finding(case: Case, failing: ProbeSighting) -> Finding | None:
     asked, proof = failing.asks.get("path"), failing.saying("statuscode: 404")
-    if failing.handler != "httpGet" or not isinstance(asked, str) or not proof:
+    if not isinstance(asked, str) or not proof or not failing.is_current("path"):
         return None
     workload = case.workload or failing.sighting.pod.data.ref
     right = _right_path(case, failing, asked)

@@ -63,9 +63,10 @@ def _finding(case: Case, failing: ProbeSighting) -> Finding | None:
 
 def _refusals(failing: ProbeSighting) -> tuple[Observation[ClusterEvent], ...]:
     asked = failing.asks.get("port")
-    if asked is None or failing.asks.get("host"):
+    if asked is None or failing.asks.get("host") or not failing.is_current("port"):
         return ()
-    return failing.saying(f":{asked}", "connection refused") or failing.saying(f'"{asked}"')
+    refused = failing.saying(f":{asked}: connect: connection refused")
+    return refused or failing.saying("errored", f'"{asked}"')
 
 
 def _is_declared(case: Case, failing: ProbeSighting) -> bool:

@@ -8,6 +8,7 @@ import yaml
 from tocsin_cluster.manifest import Manifest
 
 _CONTAINER = ("name", "image", "ports", "resources", "livenessProbe", "readinessProbe")
+_CONTAINER_OF_POD = ("name", "image", "resources")
 _SPEC = ("replicas", "selector", "type", "ports", "nodeName", "schedule", "suspend")
 _STATUS = (
     "phase",
@@ -32,8 +33,12 @@ _HIDDEN = frozenset({"httpHeaders", "exec", "containerID"})
 
 
 def excerpt(manifest: Manifest) -> str:
-    """Return an object as YAML: environment, commands, arguments and annotations are left out."""
-    containers = [_chosen(container.raw, _CONTAINER) for container in manifest.containers()]
+    """Return an object as YAML: environment, commands, arguments and annotations are left out.
+
+    What an owned object has from its owner, such as probes, is shown at the owner alone.
+    """
+    keys = _CONTAINER_OF_POD if manifest.owner else _CONTAINER
+    containers = [_chosen(container.raw, keys) for container in manifest.containers()]
     shown = {
         "object": str(manifest.ref),
         "labels": manifest.labels,

@@ -66,6 +66,11 @@ class ProbeSighting:
         """Return the path from the object's root to a field of the handler."""
         return (*self.container.path, self.probe.value, self.handler, field)
 
+    def is_current(self, field: str) -> bool:
+        """Whether the pod that reports runs with what the workload declares by now."""
+        own = dig(self.sighting.runs, self.probe.value, self.handler, field)
+        return own is None or own == self.asks.get(field)
+
     def saying(self, *words: str) -> tuple[Observation[ClusterEvent], ...]:
         """Return the failures whose message holds all of the words."""
         return tuple(e for e in self.failures if all(word in e.data.message for word in words))
