@@ -46,7 +46,9 @@ def test_everything_a_person_decides_by_is_shown():
     for part in (
         "critical  KubeContainerOOMKilled",
         "payments/payments-api on prod-eu-1, container api",
-        "e1   pod      OOMKilled, exit code 137",
+        "e1   get pod",
+        r"e2   logs: \x1b]0;owned\x07 batch loaded",
+        "and 1 more that were looked at",
         "oom_killed_limit_too_low, confirmed (0.97)",
         "36f96a5 lowered it from 1Gi.",
         "pass target: one owner",

@@ -2,10 +2,9 @@
 
 import json
 import socket
-from pathlib import Path
 
 from tocsin_cli import stack
-from tocsin_cli.stack import Engines, World
+from tocsin_cli.stack import Engines
 from tocsin_cli.workspace import Tokens
 
 TOKENS = Tokens(ingest_token="i-token", api_token="a-token")
@@ -47,9 +46,3 @@ def test_every_service_gets_a_port_of_its_own_and_a_taken_one_is_left_alone(monk
         ports = stack.ports()
     assert set(ports) == {f"TOCSIN_{name.upper()}_PORT" for name in stack.SERVICES}
     assert len({*ports.values(), str(port)}) == len(stack.SERVICES) + 1
-
-
-def test_paths_are_absolute_because_services_do_not_share_our_folder(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    world = World(gitops=Path("gitops.yaml"))
-    assert world.environment() == {"TOCSIN_GITOPS_FILE": str(tmp_path / "gitops.yaml")}

@@ -7,10 +7,10 @@ from datetime import datetime
 from rich.text import Text
 
 from tocsin_cli.terminal import plain
-from tocsin_contracts import CheckVerdict, Evidence, Hypothesis, Plan, Risk, Severity
+from tocsin_contracts import CheckVerdict, Evidence, EvidenceKind, Hypothesis, Plan, Risk, Severity
 from tocsin_contracts.views import ApprovalState, ApprovalView, RunSummary, RunView
 
-_EXCERPT = 96
+_EXCERPT = 160
 _LOUD = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow"}
 _MARKS = {
     CheckVerdict.PASS: ("pass", "green"),
@@ -45,7 +45,7 @@ def sections(view: RunView) -> Iterator[Section]:
     yield Section("alert", _alert(view))
     if view.hypothesis is not None:
         attempt = view.hypothesis.attempt
-        yield Section(f"evidence {attempt}", _evidence(view.hypothesis.evidence))
+        yield Section(f"evidence {attempt}", _evidence(view.hypothesis))
         yield Section(f"cause {attempt}", _cause(view.hypothesis))
     if view.checks:
         yield Section(f"checks {view.checks!r}", _checks(view))
@@ -67,9 +67,8 @@ def plan(plan: Plan) -> Text:
     """Return everything that an approval of this plan covers."""
     text = _titled("plan", plan.title, f"{plan.target.repo}  {plan.target.file}")
     for step in plan.target.trace:
-        text.append(f"  . {plain(step)}\n", "dim")
-    text.append("\n")
-    text.append_text(diff(plan.diff))
+        text.append(f"\n  . {plain(step)}", "not bold dim")
+    text.append("\n\n").append_text(diff(plan.diff))
     text.append("\n  risk  ").append(plan.risk.value, "red" if plan.risk is Risk.HIGH else "green")
     return text.append("\n  hash  ").append(plan.plan_hash, "bold")
 
@@ -103,13 +102,20 @@ def _alert(view: RunView) -> Text:
     return text.append(f"\n  {plain(view.alert.summary)}" if view.alert.summary else "")
 
 
-def _evidence(seen: Sequence[Evidence]) -> Text:
-    return _titled("evidence", *(f"{e.id:<4} {e.kind.value:<8} {_gist(e)}" for e in seen))
+def _evidence(hypothesis: Hypothesis) -> Text:
+    """Show what the cause rests on; the rest is only counted."""
+    cited = [e for e in hypothesis.evidence if e.id in hypothesis.finding.evidence]
+    text = _titled("evidence", *(f"{e.id:<4} {_gist(e)}" for e in cited))
+    others = len(hypothesis.evidence) - len(cited)
+    return text.append(f"\n  and {others} more that were looked at", "not bold dim")
 
 
 def _gist(evidence: Evidence) -> str:
-    words = " ".join(evidence.excerpt.split())
-    return words if len(words) <= _EXCERPT else f"{words[: _EXCERPT - 1]}…"
+    if evidence.kind in (EvidenceKind.OBJECT, EvidenceKind.POD):
+        return evidence.query
+    first_line = evidence.excerpt.partition("\n")[0]
+    said = f"{evidence.query}: {first_line}"
+    return said if len(said) <= _EXCERPT else f"{said[: _EXCERPT - 1]}…"
 
 
 def _cause(hypothesis: Hypothesis) -> Text:

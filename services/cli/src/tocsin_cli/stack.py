@@ -13,6 +13,7 @@ from tocsin_cli import children
 from tocsin_cli.settings import Settings
 from tocsin_cli.supervisor import Service, Sink, Supervisor
 from tocsin_cli.workspace import Tokens, Up, Workspace
+from tocsin_cli.world import World
 from tocsin_kit.embedded import NatsServer, ValkeyServer
 from tocsin_kit.ensure import ensure
 from tocsin_kit.processes import LOOPBACK, free_ports
@@ -26,19 +27,6 @@ _ONLY_FOR = {
     "TOCSIN_API_TOKENS": "gateway",
     "TOCSIN_API_TOKEN": "cli",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """What Tocsin works on: the repositories it may propose to, and a recorded cluster."""
-
-    gitops: Path | None = None
-    snapshot: Path | None = None
-
-    def environment(self) -> dict[str, str]:
-        """Return the settings that say so."""
-        named = {"TOCSIN_GITOPS_FILE": self.gitops, "TOCSIN_CLUSTER_SNAPSHOT": self.snapshot}
-        return {name: str(path.absolute()) for name, path in named.items() if path is not None}
 
 
 @dataclass(frozen=True, slots=True)

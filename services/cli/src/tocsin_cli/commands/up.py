@@ -15,20 +15,30 @@ from tocsin_cli.commands.options import Data
 from tocsin_cli.errors import UsageError
 from tocsin_cli.logs import ConsoleLog
 from tocsin_cli.signals import cancel_on_signal
-from tocsin_cli.stack import World
 from tocsin_cli.terminal import show
 from tocsin_cli.workspace import DEFAULT, Up, Workspace
+from tocsin_cli.world import World
 
 
 def up(
     data: Data = DEFAULT,
     gitops: Annotated[
         Path | None,
-        typer.Option(envvar="TOCSIN_GITOPS_FILE", help="The gitops.yaml that allows repositories."),
+        typer.Option(
+            envvar="TOCSIN_GITOPS_FILE",
+            exists=True,
+            dir_okay=False,
+            help="The gitops.yaml that allows repositories. Default: the one in DIR.",
+        ),
     ] = None,
     snapshot: Annotated[
         Path | None,
-        typer.Option(envvar="TOCSIN_CLUSTER_SNAPSHOT", help="Folder of a recorded cluster."),
+        typer.Option(
+            envvar="TOCSIN_CLUSTER_SNAPSHOT",
+            exists=True,
+            file_okay=False,
+            help="Folder of a recorded cluster. Default: the one in DIR.",
+        ),
     ] = None,
     env: Annotated[
         list[str] | None,
@@ -37,8 +47,7 @@ def up(
 ) -> None:
     """Start every service on this machine and show what they do, until Ctrl-C."""
     os.environ.update(settings(env or ()))
-    with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(_run(Workspace(data), World(gitops=gitops, snapshot=snapshot)))
+    asyncio.run(_run(Workspace(data), World(gitops=gitops, snapshot=snapshot)))
 
 
 def settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -55,13 +64,15 @@ async def _run(workspace: Workspace, world: World) -> None:
     log = ConsoleLog(console)
     with workspace.claimed():
         log("tocsin", "starting …")
-        async with stack.running(workspace, world, log) as up:
-            show(console, *greeting(up, workspace))
-            await asyncio.Event().wait()
+        settled = world.settled(workspace.folder)
+        with contextlib.suppress(asyncio.CancelledError):
+            async with stack.running(workspace, settled, log) as up:
+                show(console, *greeting(up, workspace, settled))
+                await asyncio.Event().wait()
         log("tocsin", "everything is stopped")
 
 
-def greeting(up: Up, workspace: Workspace) -> tuple[str, ...]:
+def greeting(up: Up, workspace: Workspace, world: World) -> tuple[str, ...]:
     """Return what a person needs to know first."""
     folder = workspace.folder
     return (
@@ -72,6 +83,8 @@ def greeting(up: Up, workspace: Workspace) -> tuple[str, ...]:
         f"  bus       {up.nats_url}",
         f"  store     {up.redis_url}",
         f"  data      {folder}",
+        f"  gitops    {world.gitops}",
+        f"  cluster   {world.snapshot}",
         "",
         "Send an Alertmanager payload:",
         f'  curl -H "Authorization: Bearer $(tocsin token ingest --data {folder})" \\',

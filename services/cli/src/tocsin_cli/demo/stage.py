@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tocsin_cli.demo import history
-from tocsin_cli.stack import World
+from tocsin_cli.world import World
 
 _ASSETS = Path(__file__).parent / "assets"
 _FIRING_FOR = timedelta(minutes=4)
