@@ -59,13 +59,21 @@ class Bus:
             max_reconnect_attempts=-1,
             reconnect_time_wait=cast("int", 0.5),
             ping_interval=2,
-            graceful_timeout=20,
+            graceful_timeout=8,
             error_cb=_log_error,
             disconnected_cb=_log_disconnect,
             reconnected_cb=_log_reconnect,
             logger=None,
             middlewares=[cast("Any", delivery(settings.ack_wait, self._park))],
         )
+
+    async def close(self) -> None:
+        """Finish what is in flight, then disconnect; a server that is away is not waited for."""
+        try:
+            await self.broker.stop()
+        except NatsError as error:
+            log.warning("bus.not_drained", error=repr(error))
+            await (await self.broker.connect()).close()
 
     async def publish(self, event: Event) -> None:
         """Publish once: a second publish with the same id is dropped by the server.

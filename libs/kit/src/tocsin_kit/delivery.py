@@ -68,8 +68,10 @@ async def _parked(park: Park, msg: StreamMessage[Any], cause: str) -> None:
     log.error("delivery.message_parked", cause=cause, subject=msg.raw_message.subject)
     try:
         await park(msg, cause)
-    except TransientError as error:
-        raise NackMessage(delay=error.retry_in) from error
+    except Exception as error:
+        delay = error.retry_in if isinstance(error, TransientError) else BACKOFF[-1]
+        log.exception("delivery.not_parked_yet", retry_in=delay)
+        raise NackMessage(delay=delay) from error
 
 
 async def _beat(msg: StreamMessage[Any], every: float) -> None:

@@ -32,7 +32,14 @@ async def ensure(nats_url: str, *, ack_wait: float, accept: bool = False) -> tup
     unless `accept` says that it should be changed to ours.
     """
     try:
-        client = await nats.connect(nats_url, connect_timeout=5, allow_reconnect=False)
+        client = await nats.connect(
+            nats_url,
+            connect_timeout=5,
+            allow_reconnect=False,
+            max_reconnect_attempts=1,  # counts first attempts too, and 0 means no limit
+            reconnect_time_wait=0,
+            error_cb=_raised_anyway,
+        )
     except (OSError, NatsError) as error:
         raise TransientError(f"NATS at {nats_url!r} does not answer: {error}") from error
     try:
@@ -91,6 +98,11 @@ class _Owner:
             self._done.append(f"changed {what}: {'; '.join(drift)}")
         else:
             self._drift.extend(f"{what}: {line}" for line in drift)
+
+
+async def _raised_anyway(error: Exception) -> None:
+    """Keep the client from logging what `connect` raises."""
+    del error
 
 
 def _differences(wanted: Any, found: Any, fields: tuple[str, ...]) -> list[str]:

@@ -18,7 +18,7 @@ from tocsin_kit.health import Health
 from tocsin_kit.parts import Parts
 from tocsin_kit.settings import ServiceSettings
 
-DRAIN_SECONDS = 20
+DRAIN_SECONDS = 8
 
 log = logging.get(__name__)
 
@@ -53,12 +53,12 @@ async def run(service: Service) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    server, broker = _Server(_config(service)), service.parts.bus.broker
+    server, bus = _Server(_config(service)), service.parts.bus
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(service.parts.aclose)
         serving = asyncio.create_task(server.serve())
-        await broker.start()
-        stack.push_async_callback(broker.stop)
+        await bus.broker.start()
+        stack.push_async_callback(bus.close)
         tasks = [asyncio.ensure_future(start()) for start in service.background]
         log.info("service.started", port=service.port)
         await _first(asyncio.ensure_future(stop.wait()), serving, *tasks)

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from pydantic import ValidationError
+
 from tocsin_contracts import EndReason, Event, RunFinished, RunId, RunState
 from tocsin_kit import leases, logging
 from tocsin_kit.errors import PermanentError, TransientError
@@ -51,14 +53,20 @@ class Work:
                 raise PermanentError(f"gave up after repeated failures; the last: {begin.cause}")
 
     async def fail(self, run_id: RunId, event_id: str, sentence: str) -> None:
-        """End a run as `failed`, once, because one of its events cannot be handled."""
-        event = RunFinished(
-            run_id=run_id,
-            id=event_id,
-            outcome=RunState.FAILED,
-            reason=EndReason.HANDLER_FAILED,
-            sentence=sentence,
-        )
+        """End a run as `failed`, once, because one of its events cannot be handled.
+
+        Nothing has to be ended under an id that no run can have.
+        """
+        try:
+            event = RunFinished(
+                run_id=run_id,
+                id=event_id,
+                outcome=RunState.FAILED,
+                reason=EndReason.HANDLER_FAILED,
+                sentence=sentence,
+            )
+        except ValidationError:
+            return
         begin = await self._runs.begin(event, self._service, OPEN)
         if begin.verdict is BeginVerdict.BUSY:
             raise TransientError("another worker holds the run", retry_in=_patience(begin))
@@ -73,7 +81,9 @@ class Work:
     ) -> tuple[Event, ...]:
         lease = begin.lease
         try:
-            async with leases.held(self._runs, lease, self._renew_every):
+            async with leases.held(
+                self._runs, lease, self._renew_every, stoppable=allowed.stoppable
+            ):
                 answer = await handler(event)
         except leases.RunCancelledError:
             log.info("work.stopped_by_cancel", topic=event.topic)
@@ -82,8 +92,8 @@ class Work:
         except TransientError as error:
             await self._runs.release(lease, counted=False, cause=str(error))
             raise
-        except PermanentError as error:
-            await self._runs.release(lease, counted=True, cause=str(error))
+        except Exception as error:
+            await self._runs.release(lease, counted=True, cause=_cause(error))
             raise
         outgoing = _listed(answer)
         caused = [e.caused_by(event.id, self._service, n) for n, e in enumerate(outgoing)]
@@ -97,6 +107,11 @@ class Work:
 def _patience(begin: Begin) -> float:
     """Seconds until a busy run is worth another look: its worker may finish any moment."""
     return min(begin.wait, BUSY_RETRY) + 0.05
+
+
+def _cause(error: Exception) -> str:
+    """Say why; what a bug has to say is only for the log, since it may quote anything."""
+    return str(error) if isinstance(error, PermanentError) else f"a bug: {type(error).__name__}"
 
 
 def _listed(answer: Answer) -> list[Event]:
