@@ -21,11 +21,13 @@ def current() -> Lease | None:
 
 
 @asynccontextmanager
-async def held(runs: RunStore, lease: Lease, every: float) -> AsyncIterator[None]:
+async def held(
+    runs: RunStore, lease: Lease, every: float, *, stoppable: bool
+) -> AsyncIterator[None]:
     """Renew the lease every so many seconds while the block runs.
 
-    Raises TransientError in the block when the lease is lost, RunCancelledError when the run was
-    asked to stop.
+    Raises TransientError in the block when the lease is lost, and RunCancelledError when the run
+    was asked to stop and the block is stoppable.
     """
     task = asyncio.current_task()
     if task is None:
@@ -36,7 +38,8 @@ async def held(runs: RunStore, lease: Lease, every: float) -> AsyncIterator[None
         while not ended:
             await asyncio.sleep(every)
             with suppress(TransientError):
-                if (found := await runs.renew(lease)) is not Renewal.KEPT:
+                found = await runs.renew(lease)
+                if found is Renewal.LOST or (found is Renewal.CANCELLED and stoppable):
                     ended.append(found)
                     task.cancel()
 

@@ -8,10 +8,15 @@ from tocsin_contracts import OPEN_STATES, RunState
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The states a handler may start from; `during` names the run while it works."""
+    """The states a handler may start from; `during` names the run while it works.
+
+    A person who asks the run to stop stops the handler, unless it only tells of runs or is the one
+    that ends them.
+    """
 
     starts: frozenset[RunState]
     during: RunState | None = None
+    stoppable: bool = True
 
     @property
     def earlier(self) -> frozenset[RunState]:
@@ -28,10 +33,10 @@ def move(*starts: RunState, during: RunState | None = None) -> Move:
     return Move(frozenset(starts) | ({during} if during else frozenset()), during)
 
 
-OPEN = Move(frozenset(OPEN_STATES))
-"""From any state that is not terminal."""
+OPEN = Move(frozenset(OPEN_STATES), stoppable=False)
+"""From any state that is not terminal: for handlers that end runs."""
 
-ANY = Move(frozenset(RunState))
+ANY = Move(frozenset(RunState), stoppable=False)
 """From any state: for services that watch runs and move none."""
 
 
