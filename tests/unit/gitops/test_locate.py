@@ -153,7 +153,7 @@ def test_a_patch_of_the_overlay_wins_over_its_base():
     "how",
     [
         "patchesStrategicMerge: [memory.yaml]",
-        "patches: [{path: memory.yaml, target: {kind: Dep.*}}]",
+        "patches: [{path: memory.yaml, target: {kind: Deployment, name: pay.*}}]",
     ],
 )
 def test_older_and_selecting_ways_to_name_a_patch_are_understood(how):
@@ -263,10 +263,37 @@ def test_an_entry_that_pins_a_digest_gets_a_digest():
     assert refused(repository, image()).reason is Reason.UNEDITABLE
 
 
+def test_an_entry_with_tag_and_digest_shows_both():
+    one, two = (f"sha256:{digit * 64}" for digit in "12")
+    entry = f"images: [{{name: {REGISTRY}, newTag: v1, digest: '{one}'}}]"
+    repository = files(BASE, {PROD: overlay("payments", entry)})
+    place = found(repository, image(f"{REGISTRY}:v1@{two}", f"{REGISTRY}:v1@{one}"))
+    assert (place.path[-1], place.new, place.agrees) == ("digest", two, True)
+    other_tag = image(f"{REGISTRY}:v2@{two}", f"{REGISTRY}:v1@{one}")
+    assert refused(repository, other_tag).reason is Reason.UNEDITABLE
+
+
+def test_a_tag_entry_cannot_take_a_digest():
+    entry = f"images: [{{name: {REGISTRY}, newTag: 1.4.0}}]"
+    repository = files(BASE, {PROD: overlay("payments", entry)})
+    pinned = image(f"{REGISTRY}:1.4.1@sha256:{'1' * 64}")
+    assert refused(repository, pinned).reason is Reason.UNEDITABLE
+
+
 def test_a_tag_entry_cannot_take_another_image():
     entry = f"images: [{{name: {REGISTRY}, newTag: 1.4.0}}]"
     repository = files(BASE, {PROD: overlay("payments", entry)})
     assert refused(repository, image("evil.example/api:1")).reason is Reason.UNEDITABLE
+
+
+def test_an_object_is_known_by_every_name_it_had_on_the_way():
+    entry = "replicas: [{name: eu-payments-api, count: 3}]"
+    more = ("namePrefix: eu-", "nameSuffix: -a")
+    base = {"mid/kustomization.yaml": "\n".join(("resources: [../apps/api/base]", *more))}
+    top = {"top/kustomization.yaml": f"namespace: payments\nresources: [../mid]\n{entry}"}
+    target = ObjectRef(kind="Deployment", namespace="payments", name="eu-payments-api-a")
+    change = FieldChange(object=target, path=REPLICAS, old=3, new=4)
+    assert found(files(BASE, base, top), change).file == "top/kustomization.yaml"
 
 
 def test_an_entry_for_another_image_does_not_count():
@@ -300,6 +327,44 @@ def test_a_patch_that_cannot_be_edited_is_named_instead_of_losing_to_it(patch):
     }
     repository = files(BASE, more, {PROD: overlay("payments", f"patches: [{patch}]")})
     assert refused(repository, image()).reason is Reason.UNEDITABLE
+
+
+def test_a_patch_for_several_kinds_is_not_touched():
+    how = "patches: [{path: memory.yaml, target: {name: payments-api}}]"
+    repository = files(BASE, {PROD: overlay("payments", how), PROD_PATCH: PATCH})
+    assert refused(repository, memory("192Mi")).reason is Reason.UNEDITABLE
+
+
+@pytest.mark.parametrize(
+    "section",
+    ["replacements: [x]", "transformers: [x]", "vars: [x]", "images: [{name: x, tagSuffix: -a}]"],
+)
+def test_what_is_not_followed_stops_the_search(section):
+    result = refused(files(BASE, {PROD: overlay("payments", section)}), image())
+    assert result.reason is Reason.UNEDITABLE
+    assert "not followed" in result.sentence
+
+
+SERVICE = "kind: Service\nmetadata: {name: api, namespace: payments}\nspec: {selector: {app: api}}"
+
+
+@pytest.mark.parametrize(
+    ("labels", "reaches"),
+    [
+        ("commonLabels: {app: api}", True),
+        ("labels: [{pairs: {app: api}, includeSelectors: true}]", True),
+        ("labels: [{pairs: {app: api}}]", False),
+        ("commonLabels: {team: x}", False),
+    ],
+)
+def test_labels_that_a_kustomization_gives_to_everything_are_not_touched(labels, reaches):
+    repository = files(
+        {"base/kustomization.yaml": f"resources: [s.yaml]\n{labels}", "base/s.yaml": SERVICE}
+    )
+    service = ObjectRef(kind="Service", namespace="payments", name="api")
+    change = FieldChange(object=service, path=("spec", "selector", "app"), old="api", new="web")
+    result = locate(repository, change)
+    assert isinstance(result, NotLocated) is reaches
 
 
 def test_json_operations_on_other_fields_do_not_matter():
@@ -369,4 +434,6 @@ def test_kustomizations_that_list_each_other_end():
     }
     top = {"kustomization.yaml": "resources: [a, https://example.org/x, d.yaml]"}
     repository = files(ring, top, {"d.yaml": DEPLOYMENT})
-    assert found(repository, memory()).file == "d.yaml"
+    place = found(repository, memory())
+    assert place.file == "d.yaml"
+    assert any("https://example.org/x" in sentence for sentence in place.trace)

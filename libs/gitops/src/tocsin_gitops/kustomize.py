@@ -10,6 +10,7 @@ from tocsin_gitops.manifests import Document, scalar
 from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind
 from tocsin_gitops.yaml_paths import PathMissing, find
 
+_OPAQUE = ("replacements", "transformers", "vars", "helmCharts")
 _REMOTE = re.compile(r"://|^git@|\?ref=|^(github|gitlab|bitbucket)\.[a-z]+/")
 
 
@@ -49,7 +50,10 @@ class ImageEntry:
 
 @dataclass(frozen=True, slots=True)
 class Kustomization:
-    """One folder's kustomization; paths are from the root of the repository."""
+    """One folder's kustomization; paths are from the root of the repository.
+
+    `labels` are the keys it writes into selectors, `opaque` the sections nobody follows here.
+    """
 
     folder: str
     document: Document
@@ -62,6 +66,8 @@ class Kustomization:
     patches: tuple[Patch, ...]
     images: tuple[ImageEntry, ...]
     replicas: tuple[str, ...]
+    labels: frozenset[str]
+    opaque: tuple[str, ...]
 
     @property
     def file(self) -> str:
@@ -91,6 +97,8 @@ def read(file: str, data: bytes) -> Kustomization:
         patches=tuple(_patches(folder, root)),
         images=tuple(images),
         replicas=tuple(scalar(item, ("name",)) for item in _items(root, "replicas")),
+        labels=frozenset(_labels(root)),
+        opaque=tuple(_opaque(root)),
     )
 
 
@@ -119,21 +127,40 @@ def _patches(folder: str, root: Node) -> Iterator[Patch]:
 
 
 def _selector(item: Node) -> Selector | None:
-    try:
-        target = find(item, ("target",))
-    except PathMissing:
+    target = _child(item, "target")
+    if target is None:
         return None
     kind, name, namespace = (scalar(target, (key,)) for key in ("kind", "name", "namespace"))
     labels = scalar(target, ("labelSelector",)) or scalar(target, ("annotationSelector",))
     return Selector(kind, name, namespace, by_label=bool(labels))
 
 
+def _opaque(root: Node) -> Iterator[str]:
+    yield from (key for key in _OPAQUE if _child(root, key))
+    if any(_child(item, "tagSuffix") for item in _items(root, "images")):
+        yield "tagSuffix"
+
+
+def _labels(root: Node) -> Iterator[str]:
+    selecting = (
+        _child(item, "pairs")
+        for item in _items(root, "labels")
+        if scalar(item, ("includeSelectors",)) == "true"
+    )
+    blocks = (_child(root, "commonLabels"), *selecting)
+    yield from (key.value for block in blocks if block for key, _ in block.pairs)
+
+
 def _items(root: Node, key: str) -> tuple[Node, ...]:
+    node = _child(root, key)
+    return node.children if node and node.kind is NodeKind.SEQUENCE else ()
+
+
+def _child(root: Node, key: str) -> Node | None:
     try:
-        node = find(root, (key,))
+        return find(root, (key,))
     except PathMissing:
-        return ()
-    return node.children if node.kind is NodeKind.SEQUENCE else ()
+        return None
 
 
 def _inside(folder: str, path: str) -> str:

@@ -98,6 +98,9 @@ class _Search:
         names = "; ".join(str(placement) for placement in found) or "nothing"
         ref = self._change.object
         self.trace.append(f"found for {ref.kind} {ref.name}: {names}")
+        remote = ", ".join(self._checkout.remote)
+        if remote:
+            self.trace.append(f"outside of the repository, so not looked at: {remote}")
 
     def _chosen(self, found: Sequence[Placement]) -> Placement:
         target = self._change.object
@@ -176,13 +179,16 @@ class _Search:
         if owner.part is Part.WHOLE and owner.value == owner.effective:
             return self._change.new
         wanted, shown = images.parse(str(self._change.new)), images.parse(str(owner.effective))
-        part = wanted.digest if owner.part is Part.DIGEST else wanted.tag
-        if wanted.name != shown.name or not part:
-            sentence = f"{owner}, which cannot say {str(wanted)!r}"
-            raise _Stop(Reason.UNEDITABLE, sentence)
+        sayable = {
+            Part.WHOLE: replace(wanted, name=shown.name),
+            Part.TAG: replace(shown, tag=wanted.tag),
+            Part.DIGEST: replace(shown, digest=wanted.digest),
+        }
+        if sayable[owner.part] != wanted or not wanted.sound:
+            raise _Stop(Reason.UNEDITABLE, f"{owner}, which cannot say {str(wanted)!r}")
         if owner.part is Part.WHOLE:
             return str(replace(wanted, name=images.parse(str(owner.value)).name))
-        return part
+        return wanted.digest if owner.part is Part.DIGEST else wanted.tag
 
 
 def _way(file: str, document: str) -> str:

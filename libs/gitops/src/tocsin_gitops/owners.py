@@ -62,7 +62,13 @@ def held(file: str, root: Node, document: Document | None, path: FieldPath) -> O
 def transformed(
     layer: Kustomization, placement: Placement, path: FieldPath, owner: Owner | None
 ) -> Iterator[Owner]:
-    """Yield what the `replicas` and `images` of a layer make of a field, after its patches."""
+    """Yield what the other sections of a layer make of a field, after its patches."""
+    if layer.opaque:
+        why = f"{layer.file!r} uses {', '.join(layer.opaque)}, which may set it and is not followed"
+        yield Owner(layer.file, layer.document, path, None, None, blocked=why)
+    if path[:2] == ("spec", "selector") and path[-1] in layer.labels:
+        why = f"{layer.file!r} sets it as a label of everything it deploys"
+        yield Owner(layer.file, layer.document, path, None, None, blocked=why)
     if path == ("spec", "replicas"):
         names = (name for name in layer.replicas if name in placement.names)
         yield from (_entry(layer, "replicas", name, "count") for name in names)
@@ -78,7 +84,7 @@ def _retagged(layer: Kustomization, entry: ImageEntry, owner: Owner) -> Owner:
     name = entry.new_name or before.name
     if entry.digest:
         digested = _entry(layer, "images", entry.name, "digest")
-        image = Image(name, digest=entry.digest)
+        image = Image(name, entry.new_tag, entry.digest)
         return replace(digested, effective=str(image), part=Part.DIGEST)
     if entry.new_tag:
         tagged = _entry(layer, "images", entry.name, "newTag")

@@ -26,7 +26,8 @@ def setters(
         for root, document in _parts(checkout, layer, patch):
             owner = _effect(file, root, document, path) if _meant(patch, root, placement) else None
             if owner:
-                yield replace(owner, blocked=owner.blocked or _obstacle(patch, owner))
+                kind = placement.document.ref.kind
+                yield replace(owner, blocked=owner.blocked or _obstacle(patch, owner, kind))
 
 
 def _parts(
@@ -94,11 +95,11 @@ def _holds(root: Node, path: FieldPath) -> bool:
     return True
 
 
-def _obstacle(patch: Patch, owner: Owner) -> str:
+def _obstacle(patch: Patch, owner: Owner, kind: str) -> str:
     if not patch.file:
         return f"{owner.file!r} sets it in a patch that is text inside of the file"
-    if patch.selector and patch.selector.by_label:
-        return f"{owner.file!r} is a patch for objects picked by label"
+    if patch.selector and (patch.selector.by_label or patch.selector.kind != kind):
+        return f"{owner.file!r} is a patch for objects picked by label, or of several kinds"
     if owner.document is None:
         return f"{owner.file!r} is a patch without a name to find it by"
     return ""

@@ -34,9 +34,10 @@ class Placement:
 
     def through(self, layer: Kustomization) -> "Placement":
         """Return the placement after one more kustomization."""
+        prefixed = f"{layer.prefix}{self.name}"
         return replace(
             self,
-            names=(*self.names, f"{layer.prefix}{self.name}{layer.suffix}"),
+            names=(*self.names, prefixed, f"{prefixed}{layer.suffix}"),
             namespaces=(*self.namespaces, layer.namespace or self.namespace),
             layers=(*self.layers, layer),
         )
@@ -84,8 +85,7 @@ class Checkout:
         """Return every object of that kind that kustomizations deploy, once per deployment."""
         if kind not in self._deployments:
             layers = self.kustomizations.values()
-            used = {path for layer in layers for path in (*layer.resources, *layer.components)}
-            roots = (k for k in layers if k.folder not in used and not k.component)
+            roots = (k for k in layers if k.folder not in self._listed and not k.component)
             self._deployments[kind] = tuple(p for k in roots for p in self._built(k, kind, ()))
         return self._deployments[kind]
 
@@ -129,8 +129,17 @@ class Checkout:
                 yield from self._written(file, kind)
 
     @cached_property
-    def _listed(self) -> frozenset[str]:
+    def remote(self) -> tuple[str, ...]:
+        """What kustomizations take from elsewhere; it is never fetched."""
+        return tuple(path for path in self._used if kustomize.remote(path))
+
+    @cached_property
+    def _used(self) -> tuple[str, ...]:
         layers = self.kustomizations.values()
-        resources = (path for layer in layers for path in layer.resources)
-        patches = (patch.file for layer in layers for patch in layer.patches)
-        return frozenset((*resources, *patches))
+        used = {path for layer in layers for path in (*layer.resources, *layer.components)}
+        return tuple(sorted(used))
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        patches = (patch.file for k in self.kustomizations.values() for patch in k.patches)
+        return frozenset((*self._used, *patches))
