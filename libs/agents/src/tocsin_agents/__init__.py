@@ -1,1 +1,1 @@
-"""The agent layer: what an analyzer or a model may see, and what it may spend."""
+"""The agent layer: what an investigation may spend, whoever thinks in it."""

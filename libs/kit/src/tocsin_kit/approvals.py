@@ -153,7 +153,7 @@ class Approvals:
                 approval_id=approval_id(run_id, plan_hash),
                 plan_hash=plan_hash,
                 by=by,
-                surface=surface,
+                surface=surface.partition(":")[0],
                 decided_at=now,
                 reason=reason,
             ),
@@ -179,12 +179,17 @@ class Approvals:
         by: str,
         reason: str,
     ) -> Redeemed:
-        """Take the decision of a person whom the surface has just authenticated."""
-        nonce = await self.mint(run_id, plan_hash, surface)
+        """Take the decision of a person whom the surface has just authenticated.
+
+        Each request mints a nonce of its own, so that of many clicks one decides and the others
+        hear who did.
+        """
+        request = f"{surface}:{secrets.token_hex(4)}"
+        nonce = await self.mint(run_id, plan_hash, request)
         return await self.redeem(
             run_id=run_id,
             plan_hash=plan_hash,
-            surface=surface,
+            surface=request,
             nonce=nonce,
             answer=answer,
             by=by,
@@ -217,7 +222,7 @@ def read(field: str, value: str) -> Event:
 def _told(run_id: RunId, answer: DecisionKind, decision: Decision) -> Event:
     kind = ApprovalGranted if answer is DecisionKind.GRANTED else ApprovalDenied
     event = kind(run_id=run_id, at=decision.decided_at, decision=decision)
-    return event.caused_by(decision.approval_id, decision.surface.split(":")[0])
+    return event.caused_by(decision.approval_id, decision.surface)
 
 
 def _redeemed(verdict: str, state: str, who: str, when: str) -> Redeemed:

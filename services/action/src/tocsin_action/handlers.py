@@ -23,6 +23,7 @@ from tocsin_kit.approvals import approval_id
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.graphs import Subgraph
 from tocsin_kit.timers import Timer
+from tocsin_kit.untrusted import line
 
 
 class Handlers:
@@ -69,7 +70,7 @@ class Handlers:
             run_id=event.run_id,
             outcome=RunState.REJECTED,
             reason=EndReason.DENIED_BY_APPROVER,
-            sentence=f"{decision.by} said no: {decision.reason or 'no reason given'}.",
+            sentence=f"{decision.by} said no: {line(decision.reason, 500) or 'no reason given'}.",
         )
 
     async def on_approval_due(self, timer: Timer) -> Sequence[Event]:
@@ -113,7 +114,7 @@ class Handlers:
     async def on_run_cancel_requested(self, event: RunCancelRequested) -> RunFinished:
         """End a run on a person's word, once nobody works on it any more."""
         await self._withdrawn(event.run_id)
-        why = f": {event.reason}" if event.reason else ""
+        why = f": {line(event.reason, 500)}" if event.reason else ""
         return RunFinished(
             run_id=event.run_id,
             outcome=RunState.CANCELLED,

@@ -86,7 +86,7 @@ class Api:
         taken = await self._approvals.decide(
             run_id=run.id,
             plan_hash=verdict.plan_hash,
-            surface=f"gateway:{by}",
+            surface="gateway",
             answer=answer,
             by=by,
             reason=verdict.reason,

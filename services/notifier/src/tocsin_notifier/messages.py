@@ -11,6 +11,7 @@ from tocsin_contracts import (
     RunEscalated,
     RunFinished,
 )
+from tocsin_kit.untrusted import line
 from tocsin_notifier.ports import Message
 
 DIFF_LIMIT = 2400
@@ -21,7 +22,7 @@ def render(event: Event) -> Message | None:
     """Return the message of an event, or None where people need not hear of it."""
     match event:
         case IncidentOpened():
-            title, text = f"Investigating {event.alert.title}", event.alert.summary
+            title, text = f"Investigating {line(event.alert.title)}", line(event.alert.summary, 500)
         case ApprovalRequested():
             title, text = f"Approve? {event.plan.title}", _question(event)
         case ApprovalGranted():
@@ -31,7 +32,7 @@ def render(event: Event) -> Message | None:
         case PullRequestOpened():
             title, text = f"Pull request opened: {event.title}", event.url
         case RunEscalated():
-            title, text = f"Needs a person: {event.alert.title}", _known(event)
+            title, text = f"Needs a person: {line(event.alert.title)}", _known(event)
         case RunFinished():
             title, text = f"Run ended: {event.outcome.value}", event.sentence
         case _:
@@ -58,7 +59,7 @@ def _question(event: ApprovalRequested) -> str:
 
 def _decision(decision: Decision) -> str:
     text = f"Plan {decision.plan_hash[:12]}, {decision.decided_at:%H:%M:%S} UTC."
-    return f"{text} Reason: {decision.reason}" if decision.reason else text
+    return f"{text} Reason: {line(decision.reason, 500)}" if decision.reason else text
 
 
 def _known(event: RunEscalated) -> str:

@@ -19,6 +19,7 @@ from tocsin_contracts import (
 from tocsin_gitops import hashing
 from tocsin_gitops.diffs import unified_diff
 from tocsin_gitops.yaml_paths import path_text
+from tocsin_kit.untrusted import line
 from tocsin_validation.ports import Proposed
 
 NEW_FILE_MODE = "100644"
@@ -30,7 +31,7 @@ def proposal(alert: Alert, finding: Finding, change: FieldChange, why: str) -> E
     lines = [
         f"# {finding.summary}",
         "",
-        f"Alert: {alert.title}",
+        f"Alert: {line(alert.title)}",
         f"Object: {change.object}",
         f"Field: `{path_text(change.path)}`",
         f"Now: `{change.old}`",
@@ -100,7 +101,7 @@ def body(run_id: RunId, change: Proposed, checks: Sequence[CheckResult]) -> str:
         "## Checks\n\n" + "\n".join(passed),
         "## How this file was found\n\n" + "\n".join(f"- {step}" for step in change.target.trace),
         "## Undo\n\nRevert this commit; nothing else was touched.",
-        f"Alert: {change.alert.title} · Run: {run_id} · Risk: {risk(change).value}",
+        f"Alert: {line(change.alert.title)} · Run: {run_id} · Risk: {risk(change).value}",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tocsin_agents.untrusted import clean
 from tocsin_cluster.manifest import Manifest, dig
 from tocsin_contracts import EvidenceKind
+from tocsin_kit.untrusted import clean
 from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
 from tocsin_rca.collectors.target import Target
 from tocsin_rca.evidence import LogText

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from tocsin_agents.untrusted import clean
 from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import Evidence, EvidenceKind
 from tocsin_kit.redaction import Redactor
+from tocsin_kit.untrusted import clean
 
 EXCERPT = 1500
 T = TypeVar("T")

@@ -44,5 +44,10 @@ def clean(text: str, limit: int) -> Cleaned:
     return Cleaned(text[: room - tail] + MARK + text[len(text) - tail :], truncated=True)
 
 
+def line(text: str, limit: int = 120) -> str:
+    """Return the text on one line, fit to stand among our own words; its line breaks are spaces."""
+    return " ".join(clean(text, limit * 2).text.replace(MARK, " … ").split())[:limit]
+
+
 def _is_visible(character: str) -> bool:
     return character in _KEPT or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co")

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tocsin_agents.untrusted import MARK, clean
+from tocsin_kit.untrusted import MARK, clean
 
 
 def test_words_stay_as_they_are():
