@@ -1,5 +1,6 @@
 """Which repository, file and document a change belongs to: the first sure answer, or none."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -78,7 +79,7 @@ class Resolver:
         contents = {
             path: file.data for path, file in files.items() if path.endswith((".yaml", ".yml"))
         }
-        return _Answer(repository, sha, locate(contents, change))
+        return _Answer(repository, sha, await asyncio.to_thread(locate, contents, change))
 
 
 def _chosen(
