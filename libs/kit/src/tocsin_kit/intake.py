@@ -89,7 +89,11 @@ def run_id_of(incident_key: str, fingerprint: str, episode: str) -> RunId:
 
 
 def read(field: str, value: str) -> Event:
-    """Rebuild the event that a field of the record stands for."""
+    """Rebuild the event that a field of the record stands for.
+
+    The time of the delivery is part of its id: a store that was wiped counts from one again, and
+    the bus must not take the new deliveries for the old ones.
+    """
     outcome, run_id, count, firing, at, alert_json, incident_key = value.split("\n", 6)
     alert = Alert.model_validate_json(alert_json)
     common = {"run_id": RunId(run_id), "at": from_millis(at)}
@@ -101,4 +105,4 @@ def read(field: str, value: str) -> Event:
             event = AlertRepeated(**common, alert=alert, occurrences=int(count))
         case _:
             event = AlertResolved(**common, alert=alert, still_firing=int(firing))
-    return event.caused_by(f"{run_id}:{field}", "ingest").model_copy(update={"cause": ""})
+    return event.caused_by(f"{run_id}:{field}:{at}", "ingest").model_copy(update={"cause": ""})

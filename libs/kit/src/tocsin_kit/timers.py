@@ -27,7 +27,8 @@ class Timer(BaseModel):
     @property
     def id(self) -> str:
         """The same timer set twice is one timer."""
-        return derive_id(f"{self.run_id}:{self.about}", f"timer.{self.kind}")
+        at = self.due_at.isoformat()
+        return derive_id(f"{self.run_id}:{self.about}:{at}", f"timer.{self.kind}")
 
     @property
     def set_subject(self) -> str:
