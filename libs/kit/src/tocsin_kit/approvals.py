@@ -222,7 +222,8 @@ def read(field: str, value: str) -> Event:
 def _told(run_id: RunId, answer: DecisionKind, decision: Decision) -> Event:
     kind = ApprovalGranted if answer is DecisionKind.GRANTED else ApprovalDenied
     event = kind(run_id=run_id, at=decision.decided_at, decision=decision)
-    return event.caused_by(decision.approval_id, decision.surface)
+    unique = f"{decision.approval_id}:{decision.decided_at.isoformat()}"
+    return event.caused_by(unique, decision.surface).model_copy(update={"cause": ""})
 
 
 def _redeemed(verdict: str, state: str, who: str, when: str) -> Redeemed:

@@ -107,7 +107,9 @@ class Api:
             raise RefusedError(409, f"the run has ended: {run.state.value}", "nothing to stop")
         await self._canceller.cancel(run.id)
         event = RunCancelRequested(run_id=run.id, by=by, reason=reason)
-        await self._publisher.publish(event.caused_by(f"{run.id}:cancel", "gateway"))
+        unique = f"{run.id}:cancel:{event.at.isoformat()}"
+        told = event.caused_by(unique, "gateway").model_copy(update={"cause": ""})
+        await self._publisher.publish(told)
         return CancelView(run_id=run.id, by=by, at=event.at)
 
     def principal(self, token: str) -> str:
