@@ -70,7 +70,7 @@ def plan(run_id: RunId, change: Proposed, checks: Sequence[CheckResult], base_sh
         diff=unified_diff(change.before, change.after),
         title=title(finding, change.edits),
         body=body(run_id, change, checks),
-        risk=risk(change),
+        risk=risk(change, checks),
         checks=tuple(checks),
         policy_version=change.policy.version,
     )
@@ -101,17 +101,18 @@ def body(run_id: RunId, change: Proposed, checks: Sequence[CheckResult]) -> str:
         "## Checks\n\n" + "\n".join(passed),
         "## How this file was found\n\n" + "\n".join(f"- {step}" for step in change.target.trace),
         "## Undo\n\nRevert this commit; nothing else was touched.",
-        f"Alert: {line(change.alert.title)} · Run: {run_id} · Risk: {risk(change).value}",
+        f"Alert: {line(change.alert.title)} · Run: {run_id} · Risk: {risk(change, checks).value}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def risk(change: Proposed) -> Risk:
-    """Image changes and everything that is not one small edit need more care."""
+def risk(change: Proposed, checks: Sequence[CheckResult]) -> Risk:
+    """Images, more than one small edit, and what a check could not tell need more care."""
     edits = change.edits
     small = len(edits) == 1 and edits[0].op is EditOp.SET
     image = any(str(edit.path[-1]) in {"image", "newTag"} for edit in edits if edit.path)
-    return Risk.LOW if small and not image else Risk.HIGH
+    told = all(check.verdict is CheckVerdict.PASS for check in checks)
+    return Risk.LOW if small and told and not image else Risk.HIGH
 
 
 def _file(path: str, change: Proposed) -> FileChange:

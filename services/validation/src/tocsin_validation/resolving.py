@@ -1,7 +1,7 @@
 """Which repository, file and document a change belongs to: the first sure answer, or none."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tocsin_contracts import Alert, Edit, EndReason, FieldChange, Finding, Target
@@ -26,7 +26,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """Why there is no place; `fixed` when the repository needs no change at all."""
+    """Why there is no place; `fixed` when the repository needs no further change."""
 
     reason: EndReason
     sentence: str
@@ -40,6 +40,7 @@ class _Answer:
 
     repository: Repository
     sha: str
+    files: Collection[str]
     found: Located | NotLocated
 
 
@@ -79,7 +80,8 @@ class Resolver:
         contents = {
             path: file.data for path, file in files.items() if path.endswith((".yaml", ".yml"))
         }
-        return _Answer(repository, sha, await asyncio.to_thread(locate, contents, change))
+        found = await asyncio.to_thread(locate, contents, change)
+        return _Answer(repository, sha, files.keys(), found)
 
 
 def _chosen(
@@ -116,8 +118,11 @@ def _in_place(answer: _Answer, located: Located, change: FieldChange) -> Resolve
 
 def _as_proposal(
     answer: _Answer, found: NotLocated, alert: Alert, finding: Finding, change: FieldChange
-) -> Resolved:
+) -> Resolved | Unresolved:
     edit = drafting.proposal(alert, finding, change, found.sentence)
+    if edit.file in answer.files:
+        sentence = f"{answer.repository.name} holds this proposal already, as {edit.file}."
+        return Unresolved(EndReason.ALREADY_PROPOSED, sentence, found.trace, fixed=True)
     trace = (*found.trace, f"no edit is provably safe: {found.sentence}")
     return Resolved(_target(answer, edit, trace), answer.sha, edit)
 
