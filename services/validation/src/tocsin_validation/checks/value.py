@@ -1,7 +1,9 @@
 """Is the value in the repository the one that was seen in the cluster?"""
 
 from tocsin_contracts import CheckResult, EditOp, EndReason
-from tocsin_validation.checks.verdicts import passed, unknown
+from tocsin_gitops import editing
+from tocsin_gitops.editing import EditRefused
+from tocsin_validation.checks.verdicts import failed, passed, unknown
 from tocsin_validation.ports import Consequence, Proposed
 
 
@@ -17,5 +19,9 @@ class ValueIsCurrent:
         edits = [edit for edit in change.edits if edit.op is EditOp.SET]
         if not edits:
             return unknown(self.name, "no field is edited: the change is put as a proposal")
+        try:
+            editing.apply(change.before, edits)
+        except EditRefused as refused:
+            return failed(self.name, str(refused))
         values = ", ".join(f"{edit.file} holds {edit.old!r}" for edit in edits)
         return passed(self.name, f"{values}, as the cluster runs it")
