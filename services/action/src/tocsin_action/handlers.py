@@ -34,13 +34,15 @@ class Handlers:
         self._approvals = approvals
         self._runs = runs
 
-    async def on_plan_drafted(self, event: PlanDrafted) -> ApprovalRequested:
-        """Open the gate and ask people."""
+    async def on_plan_drafted(self, event: PlanDrafted) -> Event:
+        """Open the gate and ask people; a plan that was decided before is not asked for again."""
         plan = event.plan
-        await self._graph.run(event.run_id, plan.plan_hash, _start(event))
+        await self._graph.run(event.run_id, event.id, _start(event))
         approval = await self._approvals.get(event.run_id, plan.plan_hash)
         if approval is None:
             raise TransientError(f"run {event.run_id!r}: the approval vanished; opening it again")
+        if approval.state is not ApprovalState.PENDING:
+            return _decided(event, approval.state)
         return ApprovalRequested(
             run_id=event.run_id,
             approval_id=approval.id,
@@ -55,9 +57,8 @@ class Handlers:
         drafted = await self._drafted(event.run_id, event.decision.plan_hash)
         start = _start(drafted)
         start["decided"] = True
-        state = await self._graph.resume(
-            event.run_id, drafted.plan.plan_hash, event.decision.approval_id, start
-        )
+        approval = event.decision.approval_id
+        state = await self._graph.resume(event.run_id, drafted.id, approval, start)
         answer = state.get("answer")
         if answer is None:
             raise TransientError(f"run {event.run_id!r}: the gate did not open")
@@ -146,6 +147,16 @@ def _start(event: PlanDrafted) -> ActionState:
         "hypothesis": event.hypothesis,
         "plan": event.plan,
     }
+
+
+def _decided(event: PlanDrafted, state: ApprovalState) -> RunFinished:
+    return RunFinished(
+        run_id=event.run_id,
+        outcome=RunState.ESCALATED,
+        reason=EndReason.CHECKS_FAILED,
+        sentence=f"Plan {event.plan.short_hash} came up again after it was {state.value}: what was "
+        "decided could not be carried out as it stands. Nothing was written.",
+    )
 
 
 def _cleared(run_id: RunId, outcome: RunState, sentence: str) -> RunFinished:

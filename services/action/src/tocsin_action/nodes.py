@@ -74,7 +74,7 @@ class Nodes:
         if why := await self._moved(repository, state):
             return {"answer": _stale(state, why)}
         before = await self._before(repository, state)
-        after, why = recheck.rebuilt(plan, before)
+        after, why = recheck.rebuilt(plan, before, self._gitops.policy)
         if why:
             return {"answer": _stale(state, why)}
         request = PullRequestRequest(

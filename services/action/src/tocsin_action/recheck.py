@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from tocsin_contracts import Plan
-from tocsin_gitops import editing, hashing
+from tocsin_gitops import editing, hashing, policy
+from tocsin_gitops.diffs import unified_diff
 from tocsin_gitops.editing import EditRefused
+from tocsin_gitops.policy import WritePolicy
 
 
 def changed_plan(plan: Plan, run_id: str) -> str:
@@ -14,7 +16,9 @@ def changed_plan(plan: Plan, run_id: str) -> str:
     return ""
 
 
-def rebuilt(plan: Plan, before: Mapping[str, bytes]) -> tuple[Mapping[str, bytes], str]:
+def rebuilt(
+    plan: Plan, before: Mapping[str, bytes], allowed: WritePolicy
+) -> tuple[Mapping[str, bytes], str]:
     """Apply the plan's edits again; return the files, or why they are not those approved."""
     try:
         after = editing.apply(before, plan.edits)
@@ -23,4 +27,17 @@ def rebuilt(plan: Plan, before: Mapping[str, bytes]) -> tuple[Mapping[str, bytes
     approved = {change.path: change.sha256_after for change in plan.files}
     if {path: hashing.sha256(data) for path, data in after.items()} != approved:
         return {}, "the edited files are not the bytes that were approved"
-    return after, ""
+    if unified_diff(before, after) != plan.diff:
+        return {}, "the diff that was shown is not what would be written"
+    return after, _forbidden(plan, before, after, allowed)
+
+
+def _forbidden(
+    plan: Plan, before: Mapping[str, bytes], after: Mapping[str, bytes], allowed: WritePolicy
+) -> str:
+    modes = {change.path: change.mode for change in plan.files if change.path in before}
+    change = policy.Change(
+        repo=plan.target.repo, edits=plan.edits, before=before, after=after, modes=modes
+    )
+    broken = [violation.detail for violation in policy.judge(allowed, change)]
+    return f"the write policy forbids it: {'; '.join(broken)}" if broken else ""

@@ -1,0 +1,179 @@
+"""How people are asked, and how a run ends when they say no, nothing, or are not needed."""
+
+from datetime import timedelta
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from tocsin_contracts import ApprovalExpired, ApprovalRequested, EndReason, RunFinished, RunState
+from tocsin_contracts.views import ApprovalState, DecisionKind
+from tocsin_kit.errors import TransientError
+from tocsin_kit.topology import TimerKind
+from tocsin_testing import build
+from tocsin_testing.fakes import outage
+
+PATIENCE = timedelta(hours=4)
+
+
+def approval(desk):
+    (only,) = desk.approvals.approvals.values()
+    return only
+
+
+def ended(answer, outcome: RunState, reason: EndReason) -> str:
+    assert isinstance(answer, RunFinished)
+    assert (answer.outcome, answer.reason) == (outcome, reason)
+    assert answer.sentence.endswith(".")
+    return answer.sentence
+
+
+async def test_a_plan_is_put_to_those_who_may_decide_for_a_limited_time(desk):
+    plan = desk.plan()
+    asked = await desk.ask(plan)
+    assert isinstance(asked, ApprovalRequested)
+    opened = approval(desk)
+    assert (opened.state, opened.plan_hash) == (ApprovalState.PENDING, plan.plan_hash)
+    assert opened.approvers == ("ana", "bo")
+    assert (asked.approval_id, asked.plan) == (opened.id, plan)
+    assert asked.expires_at == opened.expires_at == build.NOW + PATIENCE
+    (timer,) = desk.timers.set
+    assert (timer.kind, timer.run_id) == (TimerKind.APPROVAL_EXPIRY, build.RUN)
+    assert (timer.about, timer.due_at) == (plan.plan_hash, asked.expires_at)
+    assert desk.forge.asked == []
+
+
+async def test_p5_asking_twice_is_one_approval_with_its_first_expiry(desk):
+    first = await desk.ask()
+    desk.clock.advance(600)
+    for saver in (desk.saver, InMemorySaver()):
+        desk.saver = saver
+        again = await desk.ask()
+        assert (again.approval_id, again.expires_at) == (first.approval_id, first.expires_at)
+    assert len(desk.timers.set) == 1
+    assert approval(desk).expires_at == first.expires_at
+
+
+@pytest.mark.parametrize("part", ["approvals", "timers"])
+async def test_nobody_is_asked_before_the_approval_and_its_timer_are_stored(desk, part):
+    getattr(desk, part).down = outage()
+    with pytest.raises(TransientError):
+        await desk.ask()
+    getattr(desk, part).down = None
+    assert isinstance(await desk.ask(), ApprovalRequested)
+    assert len(desk.timers.set) == 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("not tonight", "ana said no: not tonight."),
+        ("", "ana said no: no reason given."),
+        ("two\nlines\x1b[31m", "ana said no: two lines."),
+    ],
+)
+async def test_a_no_ends_the_run_with_who_and_why(desk, reason, said):
+    denied = build.approval_denied(decision=build.decision(reason=reason))
+    answer = await desk.handlers().on_approval_denied(denied)
+    assert ended(answer, RunState.REJECTED, EndReason.DENIED_BY_APPROVER) == said
+
+
+async def due(desk, seconds):
+    await desk.ask()
+    desk.clock.advance(seconds)
+    return await desk.handlers().on_approval_due(desk.timers.set[0])
+
+
+async def test_an_approval_that_nobody_decided_expires_and_ends_the_run(desk):
+    expired, finished = await due(desk, PATIENCE.total_seconds())
+    assert isinstance(expired, ApprovalExpired)
+    assert (expired.approval_id, expired.plan_hash) == (approval(desk).id, approval(desk).plan_hash)
+    sentence = ended(finished, RunState.EXPIRED, EndReason.APPROVAL_EXPIRED)
+    assert "nothing was written" in sentence
+    assert approval(desk).state is ApprovalState.EXPIRED
+
+
+async def test_a_timer_that_comes_early_is_tried_again_and_expires_nothing(desk):
+    with pytest.raises(TransientError, match="not due yet"):
+        await due(desk, PATIENCE.total_seconds() - 1)
+    assert approval(desk).state is ApprovalState.PENDING
+    desk.clock.advance(1)
+    expired, _ = await desk.handlers().on_approval_due(desk.timers.set[0])
+    assert isinstance(expired, ApprovalExpired)
+
+
+@pytest.mark.parametrize("answer", DecisionKind)
+async def test_a_timer_that_comes_after_the_decision_does_nothing(desk, answer):
+    await desk.say(await desk.ask(), answer)
+    desk.clock.advance(PATIENCE.total_seconds() + 1)
+    assert await desk.handlers().on_approval_due(desk.timers.set[0]) == []
+    assert approval(desk).state.value == answer.value
+
+
+async def test_a_timer_of_an_approval_that_is_gone_does_nothing(desk):
+    await desk.ask()
+    desk.approvals.approvals.clear()
+    desk.clock.advance(PATIENCE.total_seconds())
+    assert await desk.handlers().on_approval_due(desk.timers.set[0]) == []
+
+
+async def test_a_yes_after_the_expiry_is_no_yes(desk):
+    asked = await desk.ask()
+    desk.clock.advance(PATIENCE.total_seconds())
+    granted = await desk.say(asked)
+    await desk.handlers().on_approval_due(desk.timers.set[0])
+    answer = await desk.handlers().on_approval_granted(granted)
+    assert answer.why == "the approval is expired"
+    assert desk.forge.asked == []
+
+
+async def cleared(desk, still_firing=0):
+    return await desk.handlers().on_alert_resolved(build.alert_resolved(still_firing=still_firing))
+
+
+async def test_alerts_that_clear_while_people_think_withdraw_the_approval(desk):
+    await desk.ask()
+    sentence = ended(await cleared(desk), RunState.NO_CHANGE, EndReason.ALERT_CLEARED)
+    assert sentence == "The alerts cleared before anything was changed."
+    assert approval(desk).state is ApprovalState.WITHDRAWN
+
+
+async def test_an_alert_that_clears_while_others_fire_changes_nothing(desk):
+    await desk.ask()
+    assert await cleared(desk, still_firing=1) is None
+    assert approval(desk).state is ApprovalState.PENDING
+
+
+async def test_alerts_that_clear_after_the_yes_do_not_take_it_back(desk):
+    granted = await desk.approved()
+    assert await cleared(desk) is None
+    await desk.handlers().on_approval_granted(granted)
+    assert len(desk.pulls) == 1
+
+
+async def test_alerts_that_clear_with_a_pull_request_open_end_the_run_and_say_what_is_left(desk):
+    desk.stands(RunState.PR_OPEN, build.plan_drafted(), build.pull_request_opened())
+    sentence = ended(await cleared(desk), RunState.RESOLVED, EndReason.ALERT_CLEARED)
+    assert "merge it or close it" in sentence
+
+
+async def test_an_alert_of_a_run_that_is_not_known_changes_nothing(desk):
+    assert await cleared(desk) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"), [("a drill", "ana stopped the run: a drill."), ("", "ana stopped the run.")]
+)
+async def test_a_cancelled_run_says_who_and_withdraws_the_approval(desk, reason, said):
+    await desk.ask()
+    answer = await desk.handlers().on_run_cancel_requested(
+        build.run_cancel_requested(reason=reason)
+    )
+    assert ended(answer, RunState.CANCELLED, EndReason.CANCELLED_BY_USER) == said
+    assert approval(desk).state is ApprovalState.WITHDRAWN
+
+
+async def test_a_run_can_be_cancelled_before_there_is_a_plan(desk):
+    desk.stands(RunState.INVESTIGATING, build.incident_opened())
+    answer = await desk.handlers().on_run_cancel_requested(build.run_cancel_requested())
+    ended(answer, RunState.CANCELLED, EndReason.CANCELLED_BY_USER)
+    assert desk.approvals.approvals == {}
