@@ -45,9 +45,12 @@ class Nodes:
 
     async def conclude(self, state: RcaState) -> RcaState:
         """Choose one hypothesis, or say honestly that there is none."""
+        kept = _key(state) in self._cases
         case, run_id = await self._case(state), RunId(state["run_id"])
+        # Findings point at evidence by its id, which means something else after a second look.
+        findings = state["findings"] if kept else analyze(case, self._analyzers)
         rejected = frozenset(state["rejected"])
-        found = conclude(case, state["findings"], state["attempt"], rejected)
+        found = conclude(case, findings, state["attempt"], rejected)
         self._cases.pop(_key(state), None)
         if isinstance(found, Hypothesis):
             known = found.model_copy(update={"rejected": tuple(state["rejected"])})
