@@ -38,9 +38,13 @@ _FORKING = multiprocessing.get_context("forkserver")
 
 
 def prepare(preload: Iterable[str] = PRELOAD) -> None:
-    """Start the fork server and return at once; it goes on importing."""
+    """Start the fork server and return at once; it goes on importing. Only from the main thread."""
     _FORKING.set_forkserver_preload(list(preload))
-    forkserver.ensure_running()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: Ctrl-C is not for it
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def warm_up() -> None:

@@ -3,9 +3,16 @@
 import asyncio
 import sys
 
+from rich.console import Console
 
-async def answer() -> str:
+
+async def ask(console: Console, question: str) -> str:
     """Return the next line of standard input without its end; empty if there is none."""
+    console.print(f"{question} ", end="", markup=False, highlight=False)
+    return await _line()
+
+
+async def _line() -> str:
     loop = asyncio.get_running_loop()
     typed = asyncio.Event()
     try:

@@ -34,9 +34,9 @@ def run_list(runs: Sequence[RunSummary]) -> Text:
     rows = [_COLUMNS, *map(_cells, runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = iter(["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows])
-    text = Text(next(lines), "bold")
+    text = Text().append(next(lines), "bold")
     for run, line in zip(runs, lines, strict=True):
-        text.append("\n").append(line, "not bold" if not run.state.terminal else "not bold dim")
+        text.append(f"\n{line}", "dim" if run.state.terminal else "")
     return text
 
 
@@ -67,7 +67,7 @@ def plan(plan: Plan) -> Text:
     """Return everything that an approval of this plan covers."""
     text = _titled("plan", plan.title, f"{plan.target.repo}  {plan.target.file}")
     for step in plan.target.trace:
-        text.append(f"\n  . {plain(step)}", "not bold dim")
+        text.append(f"\n  . {plain(step)}", "dim")
     text.append("\n\n").append_text(diff(plan.diff))
     text.append("\n  risk  ").append(plan.risk.value, "red" if plan.risk is Risk.HIGH else "green")
     return text.append("\n  hash  ").append(plan.plan_hash, "bold")
@@ -95,7 +95,7 @@ def _cells(run: RunSummary) -> tuple[str, ...]:
 
 
 def _alert(view: RunView) -> Text:
-    text = Text("alert  ", "bold").append(view.severity.value, _LOUD.get(view.severity, ""))
+    text = _titled("alert").append(f"  {view.severity.value}", _LOUD.get(view.severity, ""))
     container = view.workload.container if view.workload else ""
     place = _workload(view) + (f", container {container}" if container else "")
     text.append(f"  {plain(view.title)}\n  {plain(place)}")
@@ -107,7 +107,7 @@ def _evidence(hypothesis: Hypothesis) -> Text:
     cited = [e for e in hypothesis.evidence if e.id in hypothesis.finding.evidence]
     text = _titled("evidence", *(f"{e.id:<4} {_gist(e)}" for e in cited))
     others = len(hypothesis.evidence) - len(cited)
-    return text.append(f"\n  and {others} more that were looked at", "not bold dim")
+    return text.append(f"\n  and {others} more that were looked at", "dim")
 
 
 def _gist(evidence: Evidence) -> str:
@@ -127,7 +127,7 @@ def _cause(hypothesis: Hypothesis) -> Text:
 
 
 def _checks(view: RunView) -> Text:
-    text = Text("checks", "bold")
+    text = _titled("checks")
     for check in view.checks:
         mark, style = _MARKS[check.verdict]
         text.append(f"\n  {mark:<4} ", style).append(plain(f"{check.check}: {check.detail}"))
@@ -143,9 +143,9 @@ def _approval(approval: ApprovalView) -> Text:
 
 
 def _titled(title: str, *lines: str) -> Text:
-    text = Text(title, "bold")
+    text = Text().append(title, "bold")
     for line in lines:
-        text.append(f"\n  {plain(line)}", "not bold")
+        text.append(f"\n  {plain(line)}")
     return text
 
 

@@ -108,8 +108,6 @@ async def _plan(gateway: Gateway, run: str) -> Plan:
 async def _retyped(console: Console, plan: Plan) -> None:
     if not sys.stdin.isatty():
         raise UsageError(f"no terminal to ask at: give --plan-hash {plan.short_hash}")
-    question = f"Type the first {TYPED} digits of the hash to approve: "
-    console.print(question, end="", markup=False, highlight=False)
-    typed = await prompt.answer()
+    typed = await prompt.ask(console, f"Type the first {TYPED} digits of the hash to approve:")
     if typed.lower() != plan.plan_hash[:TYPED]:
         raise RefusedError(f"not approved: {typed!r} is not {plan.plan_hash[:TYPED]!r}")

@@ -59,9 +59,12 @@ class Story:
         return receipt.run_id, Claim(f"{_ALERTS} alerts opened exactly one run", one)
 
     async def _approves(self) -> bool:
-        self.console.print("Approve? [y/N] ", end="", markup=False)
-        said = "y" if self.says_yes else await prompt.answer()
-        self._say("yes" if said.lower() in ("y", "yes") else "no", "")
+        question = "Approve? [y/N]"
+        if self.says_yes:
+            self._say(f"{question} yes", "")
+            return True
+        said = await prompt.ask(self.console, question)
+        self._say("")
         return said.lower() in ("y", "yes")
 
     async def _nothing_happens(self, run_id: str, plan: Plan, live: Live) -> Claim:
