@@ -5,6 +5,7 @@ import io
 import os
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from tocsin_cli import prompt
@@ -26,10 +27,16 @@ async def test_the_answer_is_the_next_line(monkeypatch):
         assert await question == "y"
 
 
-async def test_nobody_there_is_no_answer(monkeypatch):
+@pytest.fixture
+def nobody(monkeypatch):
     with Path("/dev/null").open() as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
-        assert await asking() == ""
+        yield
+
+
+@pytest.mark.usefixtures("nobody")
+async def test_nobody_there_is_no_answer():
+    assert await asking() == ""
 
 
 async def test_a_question_can_be_taken_back(monkeypatch):
