@@ -15,7 +15,7 @@ from tocsin_contracts import Event
 from tocsin_kit import keys, logging
 from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import TransientError
-from tocsin_kit.store import text_fields, translated
+from tocsin_kit.store import Script, text_fields, translated
 
 SETTLE_MS = 60_000
 """How long an announced record may stay empty before it is forgotten."""
@@ -47,6 +47,7 @@ class Outbox:
         clock: Clock | None = None,
     ) -> None:
         self._client = client
+        self._forget = Script(client, "outbox_forget")
         self._index = keys.outbox(owner)
         self._read = read
         self._publish = publish
@@ -86,8 +87,7 @@ class Outbox:
         for stored in waiting:
             await self.send(stored)
         if not waiting and millis(self._clock.now()) - announced > SETTLE_MS:
-            async with translated(f"forget {key!r}"):
-                await self._client.zrem(self._index, key)
+            await self._forget([self._index], [key, announced])
         return len(waiting)
 
     def _waiting(self, key: str, record: Mapping[str, str]) -> list[Stored]:

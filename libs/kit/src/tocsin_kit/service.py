@@ -66,7 +66,8 @@ async def run(service: Service) -> None:
         server.should_exit = True
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=DRAIN_SECONDS)
         await serving
 
 

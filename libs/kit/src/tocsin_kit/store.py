@@ -1,5 +1,6 @@
 """The connection to Redis or Valkey, and Lua scripts as files; the only place that opens one."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -14,13 +15,19 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from tocsin_kit.errors import TransientError
 
+ANSWER_SECONDS = 5.0
+
 
 def connect(url: str, *, text: bool = True) -> Redis:
-    """Return a client that retries a short outage itself; `text` decodes answers to str."""
+    """Return a client that retries a short outage itself; `text` decodes answers to str.
+
+    It waits for an answer without an end: `translated` bounds that. The library's own bound uses
+    `asyncio.wait_for`, which on Python 3.11 swallows a cancellation that meets a finished send.
+    """
     return Redis.from_url(
         url,
         decode_responses=text,
-        socket_timeout=5,
+        socket_timeout=None,
         socket_connect_timeout=2,
         health_check_interval=15,
         retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
@@ -30,10 +37,11 @@ def connect(url: str, *, text: bool = True) -> Redis:
 
 @asynccontextmanager
 async def translated(doing: str) -> AsyncIterator[None]:
-    """Turn the client's errors into TransientError: the store may answer later."""
+    """Turn the client's errors, and silence, into TransientError: the store may answer later."""
     try:
-        yield
-    except RedisError as error:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            yield
+    except (RedisError, TimeoutError) as error:
         raise TransientError(f"{doing}: the run store did not answer: {error}") from error
 
 

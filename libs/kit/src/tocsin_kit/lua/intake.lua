@@ -19,9 +19,11 @@ elseif open or (run and known == ARGV[3]) then
   outcome = 'attached'
 else
   local counters = redis.call('HMGET', key, 'news')
-  local old = redis.call('HGETALL', key)
-  for i = 1, #old, 2 do
-    if string.sub(old[i], 1, 4) ~= 'out:' then redis.call('HDEL', key, old[i]) end
+  -- Episodes stay known: an alert that outlives its run would name that run again.
+  for _, field in ipairs(redis.call('HKEYS', key)) do
+    if not string.find(field, '^out:') and not string.find(field, '^episode:') then
+      redis.call('HDEL', key, field)
+    end
   end
   redis.call('HSET', key, 'run', ARGV[4], 'open', '1', 'first_seen', ARGV[5], 'news', counters[1] or '0')
   run, outcome = ARGV[4], 'opened'

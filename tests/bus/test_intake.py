@@ -1,0 +1,214 @@
+"""The receiver's record: which run an alert belongs to, whatever is killed in between."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from tocsin_contracts import AlertAccepted, AlertRepeated, AlertResolved, AlertStatus
+from tocsin_kit import intake, keys, store
+from tocsin_kit.errors import TransientError
+from tocsin_kit.intake import Intake, Outcome
+from tocsin_kit.outbox import Outbox
+from tocsin_testing import build
+from tocsin_testing.build import NOW
+from tocsin_testing.fakes import FakeClock, FakePublisher, outage
+
+pytestmark = pytest.mark.servers
+
+INCIDENT = "workload|prod-eu-1|payments|payments-api"
+OOM = build.alert(fingerprint="oom")
+LATENCY = build.alert(fingerprint="latency", title="HighLatency")
+
+
+class Receiver:
+    """An intake with a bus that keeps what was published."""
+
+    def __init__(self, client):
+        self.bus = FakePublisher()
+        self.clock = FakeClock()
+        self.outbox = Outbox(client, "ingest", intake.read, self.bus.publish, self.clock)
+        self.intake = Intake(client, self.outbox, clock=self.clock)
+
+    async def receive(self, alert, incident=INCIDENT):
+        admitted = await self.intake.admit(incident, alert)
+        await self.intake.tell(admitted)
+        return admitted
+
+    @property
+    def told(self):
+        return [type(event) for event in self.bus.published]
+
+
+@pytest.fixture
+async def redis(redis_url):
+    client = store.connect(redis_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+def receiver(redis):
+    return Receiver(redis)
+
+
+def resolved(alert):
+    return alert.model_copy(update={"status": AlertStatus.RESOLVED})
+
+
+def restarted(alert, minutes=30):
+    return alert.model_copy(update={"starts_at": NOW + timedelta(minutes=minutes)})
+
+
+async def test_three_alerts_of_one_workload_are_one_run(receiver):
+    third = build.alert(fingerprint="third")
+    admitted = [await receiver.receive(alert) for alert in (OOM, LATENCY, third)]
+    assert [one.outcome for one in admitted] == ["opened", "attached", "attached"]
+    assert len({one.run_id for one in admitted}) == 1
+    assert receiver.told == [AlertAccepted, AlertRepeated, AlertRepeated]
+    assert [event.occurrences for event in receiver.bus.published[1:]] == [2, 3]
+
+
+async def test_two_incidents_are_two_runs(receiver):
+    one = await receiver.receive(OOM)
+    other = await receiver.receive(LATENCY, "alert|alertmanager|latency")
+    assert one.run_id != other.run_id
+    assert receiver.told == [AlertAccepted, AlertAccepted]
+
+
+async def test_every_delivery_counts(receiver):
+    for _ in range(4):
+        await receiver.receive(OOM)
+    assert receiver.bus.published[-1].occurrences == 4
+
+
+async def test_a_resolved_alert_never_opens_a_run(receiver):
+    admitted = await receiver.receive(resolved(OOM))
+    assert admitted == intake.Admission(Outcome.IGNORED, None, None)
+    assert receiver.told == []
+
+
+async def test_a_resolved_alert_says_how_many_of_its_siblings_still_fire(receiver):
+    for alert in (OOM, LATENCY, resolved(OOM), resolved(LATENCY)):
+        await receiver.receive(alert)
+    cleared = [event for event in receiver.bus.published if isinstance(event, AlertResolved)]
+    assert [event.still_firing for event in cleared] == [1, 0]
+
+
+async def test_an_alert_that_resolves_twice_is_told_once(receiver):
+    for alert in (OOM, resolved(OOM), resolved(OOM)):
+        await receiver.receive(alert)
+    assert receiver.told == [AlertAccepted, AlertResolved]
+
+
+async def test_the_same_episode_after_its_run_ended_opens_nothing(receiver):
+    opened = await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, opened.run_id)
+    again = await receiver.receive(OOM)
+    assert (again.outcome, again.run_id) == (Outcome.ATTACHED, opened.run_id)
+
+
+async def test_a_later_start_after_the_run_ended_opens_a_new_run(receiver):
+    first = await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    second = await receiver.receive(restarted(OOM))
+    assert second.outcome is Outcome.OPENED
+    assert second.run_id != first.run_id
+
+
+async def test_a_later_start_while_the_run_is_open_belongs_to_it(receiver):
+    first = await receiver.receive(OOM)
+    second = await receiver.receive(restarted(OOM))
+    assert (second.outcome, second.run_id) == (Outcome.ATTACHED, first.run_id)
+
+
+async def test_p1_an_alert_that_outlives_its_run_never_opens_that_run_again(receiver):
+    first = await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    second = await receiver.receive(LATENCY)
+    await receiver.intake.close(INCIDENT, second.run_id)
+    still_firing = await receiver.receive(OOM)
+    assert (still_firing.outcome, still_firing.run_id) == (Outcome.ATTACHED, second.run_id)
+    third = await receiver.receive(restarted(OOM))
+    assert third.outcome is Outcome.OPENED
+    assert third.run_id not in {first.run_id, second.run_id}
+
+
+async def test_the_end_of_an_older_run_does_not_close_the_newer_one(receiver):
+    first = await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    second = await receiver.receive(restarted(OOM))
+    await receiver.intake.close(INCIDENT, first.run_id)
+    again = await receiver.receive(restarted(OOM, minutes=60))
+    assert (again.outcome, again.run_id) == (Outcome.ATTACHED, second.run_id)
+
+
+async def test_a_new_run_counts_its_deliveries_from_the_start(receiver):
+    first = await receiver.receive(OOM)
+    await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    await receiver.receive(restarted(OOM))
+    await receiver.receive(restarted(OOM))
+    assert receiver.bus.published[-1].occurrences == 2
+
+
+async def test_p5_of_many_deliveries_at_once_one_opens_the_run(receiver):
+    admitted = await asyncio.gather(*(receiver.receive(OOM) for _ in range(50)))
+    outcomes = [one.outcome for one in admitted]
+    assert outcomes.count(Outcome.OPENED) == 1
+    assert outcomes.count(Outcome.ATTACHED) == 49
+    assert len({event.id for event in receiver.bus.published}) == 50
+
+
+async def test_no_two_news_of_a_run_share_an_id(receiver):
+    first = await receiver.receive(OOM)
+    await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    for alert in (OOM, restarted(OOM), restarted(OOM), resolved(OOM)):
+        await receiver.receive(alert)
+    ids = [event.id for event in receiver.bus.published]
+    assert len(set(ids)) == len(ids) == 6
+
+
+async def test_p1_a_crash_between_storing_and_publishing_is_healed(receiver, redis):
+    receiver.bus.down = outage("the bus did not store it")
+    with pytest.raises(TransientError):
+        await receiver.receive(OOM)
+    healer = Receiver(redis)
+    assert await healer.outbox.flush() == 1
+    (accepted,) = healer.bus.published
+    assert isinstance(accepted, AlertAccepted)
+    assert (accepted.alert, accepted.incident_key) == (OOM, INCIDENT)
+
+
+async def test_p5_what_was_healed_and_then_told_again_has_the_same_id(receiver, redis):
+    receiver.bus.down = outage()
+    admitted = await receiver.intake.admit(INCIDENT, OOM)
+    healer = Receiver(redis)
+    await healer.outbox.flush()
+    receiver.bus.down = None
+    await receiver.intake.tell(admitted)
+    assert receiver.bus.published == healer.bus.published
+
+
+async def test_p1_news_of_an_older_run_survive_the_opening_of_a_newer_one(receiver):
+    receiver.bus.down = outage()
+    first = await receiver.intake.admit(INCIDENT, OOM)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    second = await receiver.intake.admit(INCIDENT, restarted(OOM))
+    receiver.bus.down = None
+    assert await receiver.outbox.flush() == 2
+    assert [event.run_id for event in receiver.bus.published] == [first.run_id, second.run_id]
+
+
+async def test_the_alert_comes_out_of_the_record_as_it_went_in(receiver):
+    odd = build.alert(title="line\nbreak", labels={"a\nb": "c\td", "ü": "\u202e"}, starts_at=None)
+    await receiver.intake.admit("key\nwith\nlines", odd)
+    await receiver.outbox.flush()
+    (accepted,) = receiver.bus.published
+    assert (accepted.alert, accepted.incident_key) == (odd, "key\nwith\nlines")
+
+
+async def test_a_record_is_not_kept_for_ever(receiver, redis):
+    await receiver.receive(OOM)
+    assert await redis.ttl(keys.incident(INCIDENT)) > 0

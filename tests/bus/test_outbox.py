@@ -1,0 +1,160 @@
+"""The outbox heals a crash between storing and publishing, and forgets what is done."""
+
+import asyncio
+
+import pytest
+from redis import Redis
+
+from tocsin_contracts import IncidentOpened
+from tocsin_kit import keys, store
+from tocsin_kit.clock import millis
+from tocsin_kit.errors import TransientError
+from tocsin_kit.notices import Notices
+from tocsin_kit.outbox import SETTLE_MS, Outbox, Stored
+from tocsin_testing import build
+from tocsin_testing.build import RUN
+from tocsin_testing.fakes import FakeClock, FakePublisher, outage
+from tocsin_testing.harness import BOUND
+
+pytestmark = pytest.mark.servers
+
+RECORD = "tocsin:incident:{x}"
+INDEX = keys.outbox("test")
+
+
+@pytest.fixture
+async def redis(redis_url):
+    client = store.connect(redis_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+def bus():
+    return FakePublisher()
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def outbox(redis, bus, clock):
+    return Outbox(redis, "test", read, bus.publish, clock)
+
+
+def read(field, value):
+    return IncidentOpened.model_validate_json(value)
+
+
+async def stored(redis, outbox, *events):
+    await outbox.announce(RECORD)
+    for number, event in enumerate(events):
+        await redis.hset(RECORD, f"out:{number}", event.model_dump_json())
+
+
+async def test_p1_what_waits_is_published_once_and_forgotten(redis, outbox, bus):
+    events = [build.incident_opened(id=f"e{number}") for number in range(3)]
+    await stored(redis, outbox, *events)
+    assert await outbox.flush() == 3
+    assert bus.published == events
+    assert await outbox.flush() == 0
+    assert await redis.exists(RECORD) == 0
+
+
+async def test_what_the_bus_did_not_take_waits_on(redis, outbox, bus):
+    await stored(redis, outbox, build.incident_opened())
+    bus.down = outage()
+    with pytest.raises(TransientError):
+        await outbox.flush()
+    bus.down = None
+    assert await outbox.flush() == 1
+
+
+async def test_a_field_that_is_no_event_is_left_alone(redis, outbox, bus):
+    await outbox.announce(RECORD)
+    await redis.hset(RECORD, "run", "r1")
+    assert await outbox.flush() == 0
+    assert await redis.hgetall(RECORD) == {"run": "r1"}
+
+
+async def test_an_announced_record_has_its_time_to_store_before_it_is_forgotten(
+    redis, outbox, clock
+):
+    await outbox.announce(RECORD)
+    clock.advance(SETTLE_MS / 1000 - 1)
+    await outbox.flush()
+    assert await redis.zcard(INDEX) == 1
+    clock.advance(2)
+    await outbox.flush()
+    assert await redis.zcard(INDEX) == 0
+
+
+async def test_p1_a_record_announced_again_while_it_is_forgotten_stays_known(
+    redis, redis_url, outbox, clock, monkeypatch
+):
+    await outbox.announce(RECORD)
+    clock.advance(2 * SETTLE_MS / 1000)
+    announced_again = millis(clock.now())
+
+    def announce_meanwhile(at):
+        with Redis.from_url(redis_url) as another:
+            another.zadd(INDEX, {RECORD: announced_again})
+        return millis(at)
+
+    monkeypatch.setattr("tocsin_kit.outbox.millis", announce_meanwhile)
+    await outbox.flush()
+    assert await redis.zscore(INDEX, RECORD) == announced_again
+
+
+async def test_p8_flushing_goes_on_over_an_outage_until_it_is_stopped(redis, clock):
+    tried, published = [], asyncio.Event()
+
+    async def publish(event):
+        tried.append(event)
+        if len(tried) == 1:
+            raise outage()
+        published.set()
+
+    outbox = Outbox(redis, "test", read, publish, clock)
+    await stored(redis, outbox, build.incident_opened())
+    flushing = asyncio.create_task(outbox.keep_flushing(0.01))
+    await asyncio.wait_for(published.wait(), BOUND)
+    flushing.cancel()
+    await asyncio.wait([flushing], timeout=BOUND)
+    assert flushing.cancelled()
+
+
+async def test_a_cancellation_always_reaches_whoever_asks_the_store(redis):
+    for _ in range(50):
+        asked = asyncio.Event()
+        asking = asyncio.create_task(ask_without_an_end(redis, asked))
+        await asked.wait()
+        asking.cancel()
+        await asyncio.wait([asking], timeout=BOUND)
+        assert asking.cancelled()
+
+
+async def ask_without_an_end(redis, asked):
+    while True:
+        await redis.get("x")
+        asked.set()
+        await redis.get("y")
+
+
+async def test_sending_settles_the_field_it_was_stored_in(redis, outbox, bus):
+    event = build.incident_opened()
+    await stored(redis, outbox, event)
+    await outbox.send(Stored(RECORD, "out:0", event))
+    assert await redis.exists(RECORD) == 0
+
+
+async def test_p7_a_notice_is_told_once_per_channel_and_message(redis):
+    notices = Notices(redis)
+    assert not await notices.told(RUN, "e1", "log")
+    await notices.settle(RUN, "e1", "log")
+    assert await notices.told(RUN, "e1", "log")
+    assert not await notices.told(RUN, "e1", "webhook")
+    assert not await notices.told(RUN, "e2", "log")
+    assert await redis.ttl(keys.notice(RUN)) > 0
