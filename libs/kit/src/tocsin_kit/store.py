@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -16,6 +16,8 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from tocsin_kit.errors import TransientError
 
 ANSWER_SECONDS = 5.0
+CONNECTIONS = 32
+"""Of one client at most; a burst waits for a free one instead of failing."""
 
 
 def connect(url: str, *, text: bool = True) -> Redis:
@@ -24,8 +26,9 @@ def connect(url: str, *, text: bool = True) -> Redis:
     It waits for an answer without an end: `translated` bounds that. The library's own bound uses
     `asyncio.wait_for`, which on Python 3.11 swallows a cancellation that meets a finished send.
     """
-    return Redis.from_url(
+    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
         url,
+        max_connections=CONNECTIONS,
         decode_responses=text,
         socket_timeout=None,
         socket_connect_timeout=2,
@@ -33,6 +36,7 @@ def connect(url: str, *, text: bool = True) -> Redis:
         retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
         retry_on_error=[RedisConnectionError, RedisTimeoutError],
     )
+    return Redis.from_pool(pool)
 
 
 @asynccontextmanager

@@ -131,7 +131,6 @@ class FakeApprovals(Outage):
     def __init__(self, clock: Clock, *approvals: Approval) -> None:
         self._clock = clock
         self.approvals = {(one.run_id, one.plan_hash): one for one in approvals}
-        self.reasons: list[str] = []
 
     async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
         """Return the approval of a plan, or None."""
@@ -156,10 +155,10 @@ class FakeApprovals(Outage):
         now = self._clock.now()
         if refusal := _refusal(approval, by, now):
             return Redeemed(refusal, approval.state, approval.decided_by, approval.decided_at)
-        decided = replace(approval, state=ApprovalState(answer), decided_by=by, decided_at=now)
+        state = ApprovalState(answer)
+        decided = replace(approval, state=state, decided_by=by, decided_at=now, reason=reason)
         self.approvals[run_id, plan_hash] = decided
-        self.reasons.append(reason)
-        return Redeemed(None, decided.state, by, now)
+        return Redeemed(None, state, by, now)
 
 
 class FakeChannel(Generic[M]):

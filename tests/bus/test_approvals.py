@@ -1,0 +1,270 @@
+"""Approvals on a real store: of many decisions one is taken, and only about the plan shown."""
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from tocsin_contracts import ApprovalDenied, ApprovalGranted, RunState
+from tocsin_contracts.views import ApprovalState, DecisionKind
+from tocsin_kit import approvals as kit
+from tocsin_kit import keys, store
+from tocsin_kit.approvals import Approvals, Refusal, approval_id
+from tocsin_kit.errors import TransientError
+from tocsin_kit.moves import move
+from tocsin_kit.outbox import Outbox
+from tocsin_kit.runs import RunStore
+from tocsin_testing import build
+from tocsin_testing.build import NOW, RUN
+from tocsin_testing.fakes import FakeApprovals, FakeClock, FakePublisher, outage
+
+pytestmark = pytest.mark.servers
+
+PLAN = build.plan().plan_hash
+DUE = NOW + timedelta(hours=4)
+
+
+class Desk:
+    """Approvals with a bus that keeps what was published, and a run that waits for a decision."""
+
+    def __init__(self, client, clock):
+        self.redis = client
+        self.clock = clock
+        self.bus = FakePublisher()
+        self.outbox = Outbox(client, kit.OWNER, kit.read, self.bus.publish, clock)
+        self.approvals = Approvals(client, self.outbox, clock)
+
+    async def ask(self, approvers=("ana", "bo"), run_id=RUN):
+        runs, event = RunStore(self.redis, clock=self.clock), build.plan_drafted(run_id=run_id)
+        begin = await runs.begin(event, "action", move(RunState.RECEIVED))
+        asked = build.approval_requested(run_id=run_id)
+        await runs.commit(begin.lease, move(RunState.RECEIVED), event, [asked])
+        return await self.approvals.open(run_id, PLAN, approvers, DUE)
+
+    async def redeem(self, nonce, **changes):
+        said = {
+            "run_id": RUN,
+            "plan_hash": PLAN,
+            "surface": "slack",
+            "nonce": nonce,
+            "answer": DecisionKind.GRANTED,
+            "by": "ana",
+            "reason": "",
+        }
+        return await self.approvals.redeem(**(said | changes))
+
+    async def mint(self, surface="slack"):
+        return await self.approvals.mint(RUN, PLAN, surface)
+
+    @property
+    def told(self):
+        return [type(event) for event in self.bus.published]
+
+
+@pytest.fixture
+async def redis(redis_url):
+    client = store.connect(redis_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+async def desk(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask()
+    return desk
+
+
+async def test_a_decision_is_taken_and_told(desk):
+    redeemed = await desk.redeem(await desk.mint(), reason="looks right")
+    assert redeemed == kit.Redeemed(None, ApprovalState.GRANTED, "ana", NOW)
+    (granted,) = desk.bus.published
+    assert isinstance(granted, ApprovalGranted)
+    assert granted.decision == build.decision(
+        approval_id=approval_id(RUN, PLAN), surface="slack", reason="looks right"
+    )
+    approval = await desk.approvals.get(RUN, PLAN)
+    assert (approval.state, approval.decided_by) == (ApprovalState.GRANTED, "ana")
+    assert (approval.decided_at, approval.reason) == (NOW, "looks right")
+
+
+async def test_a_no_is_told_as_one(desk):
+    await desk.redeem(await desk.mint(), answer=DecisionKind.DENIED)
+    assert desk.told == [ApprovalDenied]
+    assert (await desk.approvals.get(RUN, PLAN)).state is ApprovalState.DENIED
+
+
+async def test_p2_p5_of_400_decisions_at_once_exactly_one_is_taken(desk):
+    answers = [DecisionKind.GRANTED, DecisionKind.DENIED]
+    taken = await asyncio.gather(
+        *(
+            desk.approvals.decide(
+                run_id=RUN,
+                plan_hash=PLAN,
+                surface="gateway",
+                answer=answers[number % 2],
+                by=("ana", "bo")[number // 2 % 2],
+                reason="",
+            )
+            for number in range(400)
+        )
+    )
+    assert Counter(one.refusal for one in taken) == {None: 1, Refusal.ALREADY: 399}
+    assert len(desk.bus.published) == 1
+    assert len({(one.state, one.decided_by) for one in taken}) == 1
+
+
+async def test_a_nonce_decides_once(desk):
+    nonce = await desk.mint()
+    await desk.redeem(nonce)
+    again = await desk.redeem(nonce)
+    assert again.refusal is Refusal.BAD_TOKEN
+    assert len(desk.bus.published) == 1
+
+
+async def test_a_newer_nonce_of_a_surface_makes_the_older_one_void(desk):
+    older, newer = await desk.mint(), await desk.mint()
+    assert (await desk.redeem(older)).refusal is Refusal.BAD_TOKEN
+    assert (await desk.redeem(newer)).refusal is None
+
+
+async def test_who_comes_second_hears_who_was_first(desk):
+    second = await desk.mint("console")
+    await desk.redeem(await desk.mint())
+    desk.clock.advance(60)
+    refused = await desk.redeem(second, surface="console", by="bo", answer=DecisionKind.DENIED)
+    assert refused == kit.Redeemed(Refusal.ALREADY, ApprovalState.GRANTED, "ana", NOW)
+
+
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        ({"nonce": "guessed"}, Refusal.BAD_TOKEN),
+        ({"nonce": ""}, Refusal.BAD_TOKEN),
+        ({"surface": "console"}, Refusal.BAD_TOKEN),
+        ({"run_id": "another"}, Refusal.UNKNOWN),
+        ({"plan_hash": "f" * 64}, Refusal.UNKNOWN),
+        ({"plan_hash": PLAN[:12] + "0" * 52}, Refusal.PLAN_CHANGED),
+        ({"by": "mallory"}, Refusal.NOT_ALLOWED),
+        ({"by": ""}, Refusal.NOT_ALLOWED),
+        ({"by": "an"}, Refusal.NOT_ALLOWED),
+    ],
+)
+async def test_p3_what_is_not_exactly_right_is_refused(desk, changes, refusal):
+    nonce = await desk.mint()
+    assert (await desk.redeem(**({"nonce": nonce} | changes))).refusal is refusal
+    assert desk.bus.published == []
+    assert (await desk.approvals.get(RUN, PLAN)).state is ApprovalState.PENDING
+
+
+async def test_p3_who_proposes_a_change_may_not_approve_it(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(approvers=["ana", kit.PROPOSER])
+    refused = await desk.redeem(await desk.mint(), by=kit.PROPOSER)
+    assert refused.refusal is Refusal.SELF_APPROVAL
+
+
+async def test_p3_nobody_may_decide_where_no_approver_is_named(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(approvers=[])
+    for by in ("ana", ""):
+        assert (await desk.redeem(await desk.mint(), by=by)).refusal is Refusal.NOT_ALLOWED
+
+
+async def test_p3_a_decision_that_comes_too_late_is_refused(desk):
+    nonce = await desk.mint()
+    desk.clock.advance(4 * 3600)
+    assert (await desk.redeem(nonce)).refusal is Refusal.EXPIRED
+    assert desk.bus.published == []
+
+
+async def test_p3_a_run_that_no_longer_waits_takes_no_decision(desk, redis):
+    nonce = await desk.mint()
+    await redis.hset(keys.run(RUN), "state", RunState.CANCELLED)
+    assert (await desk.redeem(nonce)).refusal is Refusal.NOT_WAITING
+
+
+async def test_p3_a_missing_record_refuses(desk, redis):
+    nonce = await desk.mint()
+    await redis.delete(keys.approval(RUN, PLAN))
+    assert (await desk.redeem(nonce)).refusal is Refusal.UNKNOWN
+    assert await desk.approvals.get(RUN, PLAN) is None
+
+
+async def test_p3_minting_for_an_unknown_approval_makes_none(desk, redis):
+    await redis.delete(keys.approval(RUN, PLAN))
+    nonce = await desk.mint()
+    assert (await desk.redeem(nonce)).refusal is Refusal.UNKNOWN
+
+
+async def test_p6_the_store_keeps_no_nonce_that_could_be_redeemed(desk, redis):
+    nonce = await desk.mint()
+    record = await redis.hgetall(keys.approval(RUN, PLAN))
+    assert nonce not in "".join(record.values())
+    await desk.redeem(nonce)
+    assert nonce not in desk.bus.published[0].model_dump_json()
+
+
+async def test_p1_a_crash_between_deciding_and_telling_is_healed_by_another_redeemer(desk, redis):
+    desk.bus.down = outage("the bus did not store it")
+    with pytest.raises(TransientError):
+        await desk.redeem(await desk.mint())
+    healer = Desk(redis, desk.clock)
+    assert await healer.outbox.flush() == 1
+    (granted,) = healer.bus.published
+    assert (granted.decision.by, granted.run_id) == ("ana", RUN)
+    assert await healer.outbox.flush() == 0
+
+
+async def test_opening_an_approval_again_changes_nothing(desk):
+    await desk.redeem(await desk.mint())
+    again = await desk.approvals.open(RUN, PLAN, ["mallory"], DUE + timedelta(days=1))
+    assert (again.state, again.approvers) == (ApprovalState.GRANTED, ("ana", "bo"))
+    assert again.expires_at == DUE
+
+
+async def test_an_approval_expires_only_when_it_is_due(desk):
+    assert await desk.approvals.expire(RUN, PLAN) is ApprovalState.PENDING
+    desk.clock.advance(4 * 3600)
+    assert await desk.approvals.expire(RUN, PLAN) is ApprovalState.EXPIRED
+    refused = await desk.redeem(await desk.mint())
+    assert (refused.refusal, refused.state) == (Refusal.ALREADY, ApprovalState.EXPIRED)
+
+
+async def test_a_decision_that_was_taken_never_expires(desk):
+    await desk.redeem(await desk.mint())
+    desk.clock.advance(5 * 3600)
+    assert await desk.approvals.expire(RUN, PLAN) is ApprovalState.GRANTED
+
+
+async def test_a_withdrawn_approval_takes_no_decision(desk):
+    nonce = await desk.mint()
+    assert await desk.approvals.withdraw(RUN, PLAN) is ApprovalState.WITHDRAWN
+    refused = await desk.redeem(nonce)
+    assert (refused.refusal, refused.state) == (Refusal.ALREADY, ApprovalState.WITHDRAWN)
+    assert await desk.approvals.withdraw(RUN, "f" * 64) is None
+
+
+async def test_an_approval_is_not_kept_for_ever(desk, redis):
+    assert await redis.ttl(keys.approval(RUN, PLAN)) > 0
+
+
+@pytest.mark.parametrize("by", ["ana", "mallory"])
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("times", [1, 2])
+async def test_the_fake_decides_as_the_real_one_does(desk, by, late, times):
+    fake = FakeApprovals(desk.clock, await desk.approvals.get(RUN, PLAN))
+    if late:
+        desk.clock.advance(4 * 3600)
+    for _ in range(times):
+        said = {
+            "run_id": RUN,
+            "plan_hash": PLAN,
+            "surface": "gateway",
+            "answer": DecisionKind.DENIED,
+            "by": by,
+            "reason": "no",
+        }
+        assert await fake.decide(**said) == await desk.approvals.decide(**said)
+    assert await fake.get(RUN, PLAN) == await desk.approvals.get(RUN, PLAN)
