@@ -82,7 +82,10 @@ def test_a_second_one_in_the_same_folder_is_refused(tmp_path):
 
 def demo(folder: Path, *flags: str, said: str = "") -> subprocess.CompletedProcess[str]:
     command = [TOCSIN, "demo", "--data", folder, *flags]
-    return subprocess.run(command, input=said, capture_output=True, text=True, check=False)
+    elsewhere = {**os.environ, "TOCSIN_NATS_URL": "nats://127.0.0.1:9", "TOCSIN_CONFIG": "/nowhere"}
+    return subprocess.run(
+        command, input=said, capture_output=True, text=True, check=False, env=elsewhere
+    )
 
 
 def test_the_demo_shows_what_it_claims(tmp_path):

@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -31,6 +31,7 @@ def test_nothing_in_a_diff_stays_invisible():
     assert r"+a\u202eb\x1b[2K\tc" in shown(render.diff("+a\u202eb\x1b[2K\tc\n"))
 
 
+@settings(max_examples=50)
 @given(st.text())
 def test_plain_text_never_steers_a_terminal(text):
     assert all(c == "\n" or c.isprintable() for c in plain(text))

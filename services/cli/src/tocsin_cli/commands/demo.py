@@ -1,6 +1,7 @@
 """`tocsin demo`: the whole pipeline on a recorded incident, checked against git at the end."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -33,7 +34,14 @@ def demo(
     ] = DEFAULT / "demo",
 ) -> None:
     """Watch an alert become a pull request: a recorded cluster, a made-up repository, no keys."""
+    _forget_settings()
     asyncio.run(_run(Workspace(data), says_yes=yes, keep=keep))
+
+
+def _forget_settings() -> None:
+    """A demo must never happen on the bus or the repositories that the environment names."""
+    for name in [name for name in os.environ if name.startswith("TOCSIN_")]:
+        del os.environ[name]
 
 
 async def _run(workspace: Workspace, *, says_yes: bool, keep: bool) -> None:
