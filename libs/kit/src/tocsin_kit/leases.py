@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
+from types import TracebackType
 
-from tocsin_kit.errors import TransientError
+from tocsin_kit.errors import TocsinError, TransientError
 from tocsin_kit.runs import Lease, Renewal, RunStore
 
 _CURRENT: ContextVar[Lease | None] = ContextVar("tocsin_lease", default=None)
@@ -58,3 +59,37 @@ async def held(
         beating.cancel()
         with suppress(asyncio.CancelledError):
             await beating
+
+
+class GivenBack:
+    """Gives a lease back when the work under it raises; a result gives it back by its commit.
+
+    The attempt counts unless it was nobody's fault: the outside did not answer, a person stopped
+    the run, or this process ends.
+    """
+
+    def __init__(self, runs: RunStore, lease: Lease) -> None:
+        self._runs = runs
+        self._lease = lease
+
+    async def __aenter__(self) -> None:
+        """Nothing to do: the lease is held already."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Release it with the cause; the exception goes on."""
+        if error is not None:
+            blameless = isinstance(error, _BLAMELESS)
+            await self._runs.release(self._lease, counted=not blameless, cause=_cause(error))
+
+
+_BLAMELESS = (TransientError, RunCancelledError, asyncio.CancelledError)
+
+
+def _cause(error: BaseException) -> str:
+    """Say why; what a bug has to say is only for the log, since it may quote anything."""
+    return str(error) if isinstance(error, TocsinError) else f"a bug: {type(error).__name__}"

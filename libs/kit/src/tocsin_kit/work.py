@@ -80,21 +80,16 @@ class Work:
         self, begin: Begin, event: Event, handler: Handler[Event], allowed: Move
     ) -> tuple[Event, ...]:
         lease = begin.lease
+        every, stoppable = self._renew_every, allowed.stoppable
         try:
-            async with leases.held(
-                self._runs, lease, self._renew_every, stoppable=allowed.stoppable
+            async with (
+                leases.GivenBack(self._runs, lease),
+                leases.held(self._runs, lease, every, stoppable=stoppable),
             ):
                 answer = await handler(event)
         except leases.RunCancelledError:
             log.info("work.stopped_by_cancel", topic=event.topic)
-            await self._runs.release(lease, counted=False)
             return ()
-        except TransientError as error:
-            await self._runs.release(lease, counted=False, cause=str(error))
-            raise
-        except Exception as error:
-            await self._runs.release(lease, counted=True, cause=_cause(error))
-            raise
         outgoing = _listed(answer)
         caused = [e.caused_by(event.id, self._service, n) for n, e in enumerate(outgoing)]
         return await self._runs.commit(lease, allowed, event, caused)
@@ -107,11 +102,6 @@ class Work:
 def _patience(begin: Begin) -> float:
     """Seconds until a busy run is worth another look: its worker may finish any moment."""
     return min(begin.wait, BUSY_RETRY) + 0.05
-
-
-def _cause(error: Exception) -> str:
-    """Say why; what a bug has to say is only for the log, since it may quote anything."""
-    return str(error) if isinstance(error, PermanentError) else f"a bug: {type(error).__name__}"
 
 
 def _listed(answer: Answer) -> list[Event]:
