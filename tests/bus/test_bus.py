@@ -244,7 +244,7 @@ async def test_a_run_asked_to_stop_stops_the_handler_that_works_on_it(nats_url, 
     async def think(event):
         started.set()
         try:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             stopped.set()
             raise
@@ -263,11 +263,11 @@ async def test_a_run_asked_to_stop_stops_the_handler_that_works_on_it(nats_url, 
 
 
 async def test_a_stopping_service_finishes_what_it_works_on(nats_url, redis_url):
-    started = asyncio.Event()
+    started, thought = asyncio.Event(), asyncio.Event()
 
     async def think(event):
         started.set()
-        await asyncio.sleep(0.3)
+        await asyncio.wait_for(thought.wait(), BOUND)
         return build.hypothesis_formed()
 
     def listen(bus):
@@ -277,6 +277,7 @@ async def test_a_stopping_service_finishes_what_it_works_on(nats_url, redis_url)
         async with running(nats_url, redis_url, listen) as rig:
             await rig.bus.publish(build.incident_opened())
             await asyncio.wait_for(started.wait(), BOUND)
+            asyncio.get_running_loop().call_later(0.2, thought.set)
         assert topics(await watching.facts()) == [IncidentOpened.topic, HypothesisFormed.topic]
         assert await watching.waiting(READER) == 0
 

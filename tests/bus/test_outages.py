@@ -79,9 +79,7 @@ async def test_p1_what_could_not_be_published_is_stored_once_when_it_is_sent_aga
         assert await rig.facts() == [event]
 
 
-async def test_p8_an_event_waits_for_a_store_that_is_away(
-    nats_url, own_valkey_server
-):
+async def test_p8_an_event_waits_for_a_store_that_is_away(nats_url, own_valkey_server):
     handler = Investigation()
     async with running(nats_url, own_valkey_server.url, handler.listen, max_attempts=1) as rig:
         own_valkey_server.kill()

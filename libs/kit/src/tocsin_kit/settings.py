@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from tocsin_kit.errors import PermanentError
 
@@ -43,7 +48,12 @@ class TomlTables(PydanticBaseSettingsSource):
             tables = tomllib.loads(Path(name).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise PermanentError(f"{CONFIG_VARIABLE}: cannot read {name!r}: {error}") from error
-        return {**tables.get("common", {}), **tables.get(self._service, {})}
+        own = [tables.get("common", {}), tables.get(self._service, {})]
+        if not all(isinstance(table, dict) for table in own):
+            raise PermanentError(
+                f"{CONFIG_VARIABLE}: in {name!r}, 'common' or {self._service!r} is no table"
+            )
+        return {**own[0], **own[1]}
 
 
 class ServiceSettings(BaseSettings):
@@ -93,3 +103,7 @@ class ServiceSettings(BaseSettings):
                 f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
             )
             raise PermanentError(f"settings of {cls.service}: {wrong}") from None
+        except SettingsError as error:
+            raise PermanentError(
+                f"settings of {cls.service}: {error}; lists and tables are written as JSON"
+            ) from None

@@ -1,0 +1,69 @@
+"""P6: no log line of this process, ours or a library's, shows a secret that settings hold."""
+
+import json
+import logging as standard
+from typing import ClassVar
+
+import pytest
+import structlog
+from pydantic import Field, SecretStr
+
+from tocsin_kit import logging
+from tocsin_kit.settings import ServiceSettings
+
+SECRET = "canary-0123456789"
+
+
+class Settings(ServiceSettings):
+    service: ClassVar[str] = "gateway"
+
+    tokens: dict[str, SecretStr] = Field(default_factory=dict)
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was():
+    root = standard.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    root.handlers[:], root.level = before, level
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
+
+
+@pytest.fixture
+def lines(capsys):
+    return lambda: [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def configured():
+    """Inside the test, so that the handlers of the test's own log capture are replaced too."""
+    logging.configure(Settings(tokens={"ana": SecretStr(SECRET)}))
+    return logging.get("x")
+
+
+def test_a_line_names_its_service_event_and_fields(lines):
+    configured().info("gateway.asked", run_id="r1")
+    (line,) = lines()
+    assert (line["service"], line["event"], line["run_id"]) == ("gateway", "gateway.asked", "r1")
+    assert (line["level"], line["timestamp"][-1]) == ("info", "Z")
+
+
+def test_p6_a_known_secret_is_masked_in_fields_messages_and_tracebacks(lines):
+    log = configured()
+    log.info(f"got {SECRET}", url=f"https://u:{SECRET}@host/", deep={"a": [SECRET]})
+    standard.getLogger("library").warning("sent %s", SECRET)
+    try:
+        int(SECRET)
+    except ValueError:
+        log.exception("gateway.broke")
+    found = lines()
+    assert len(found) == 3
+    assert SECRET not in json.dumps(found)
+    assert "ValueError" in found[2]["exception"]
+
+
+def test_what_runs_are_about_is_bound_to_every_line(lines):
+    log = configured()
+    with structlog.contextvars.bound_contextvars(run_id="r1"):
+        log.info("gateway.asked")
+    assert lines()[0]["run_id"] == "r1"

@@ -1,0 +1,87 @@
+"""P6: secrets are masked by what they are, by what they look like and by what they are called."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin_kit.redaction import MASK, Redactor
+
+SHAPES = {
+    "bearer": ("Authorization: Bearer abcdefgh12345678", "abcdefgh12345678"),
+    "basic": ("authorization: basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+    "GitHub": ("cloned with ghp_" + "a1B2" * 6, "ghp_" + "a1B2" * 6),
+    "GitLab": ("token glpat-" + "a1B2" * 5, "glpat-" + "a1B2" * 5),
+    "Slack": ("sent as xoxb-1234567890-abc", "xoxb-1234567890-abc"),
+    "AWS": ("key AKIA" + "ABCD" * 4, "AKIA" + "ABCD" * 4),
+    "JWT": ("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig_nature", "eyJzdWIiOiIxIn0"),
+    "URL": ("cannot reach https://ana:hunter2@git.example.com/x", "hunter2"),
+    "key": (
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----",
+        "MIIEow",
+    ),
+    "half a key": ("-----BEGIN PRIVATE KEY-----\nMIIEow", "MIIEow"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_p6_a_secret_is_masked_by_its_shape(shape):
+    text, secret = SHAPES[shape]
+    assert secret in text
+    masked = Redactor().text(text)
+    assert secret not in masked
+    assert MASK in masked
+
+
+def test_the_words_around_a_secret_stay():
+    masked = Redactor().text("cannot reach https://ana:hunter2@git.example.com/x today")
+    assert masked == f"cannot reach https://{MASK}@git.example.com/x today"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://git.example.com:8443/path",
+        "payments-api:v1.2.3@sha256:0123456789abcdef",
+        "basic checks passed",
+        "the bearer of news",
+        "10:30 by ana@example.com",
+    ],
+)
+def test_ordinary_text_stays_as_it_is(text):
+    assert Redactor().text(text) == text
+
+
+@given(st.text(min_size=6), st.text(), st.text())
+def test_p6_a_value_that_settings_hold_is_masked_wherever_it_stands(secret, before, after):
+    masked = Redactor([secret]).text(before + secret + after)
+    assert secret not in masked.replace(MASK, "")
+
+
+def test_p6_of_two_secrets_that_overlap_the_longer_is_masked_whole():
+    assert Redactor(["secret", "secret-and-more"]).text("x secret-and-more y") == f"x {MASK} y"
+
+
+def test_a_value_too_short_to_be_a_secret_masks_no_words():
+    assert Redactor(["prod", ""]).text("in prod") == "in prod"
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "db_passwd", "api_key", "apikey", "X-Auth-Token", "client_secret"]
+)
+def test_p6_a_field_is_masked_by_its_name(name):
+    assert Redactor().value({name: "plain"}) == {name: MASK}
+
+
+def test_p6_secrets_are_found_however_deep_they_stand():
+    value = {"a": [{"tokens": ["one", "two"]}, ("https://u:p4ss@h/",)], "n": 3, "empty": ""}
+    assert Redactor(["topsecret"]).value(value | {"b": {"c": "is topsecret"}}) == {
+        "a": [{"tokens": [MASK, MASK]}, (f"https://{MASK}@h/",)],
+        "n": 3,
+        "empty": "",
+        "b": {"c": f"is {MASK}"},
+    }
+
+
+@pytest.mark.parametrize("value", [None, 3, 1.5, True, b"bytes"])
+def test_a_value_without_text_stays_as_it_is(value):
+    assert Redactor(["secret"]).value(value) is value
