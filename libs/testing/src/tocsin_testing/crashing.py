@@ -1,6 +1,6 @@
-"""Run a service that dies at one named point, once: the crash that a test asks for.
+"""Run a service that dies or stops at one named point, once: the fault that a test asks for.
 
-The service's own code knows nothing of it. A marker file remembers that the crash has happened,
+The service's own code knows nothing of it. A marker file remembers that the fault has happened,
 so that the restarted service runs through.
 """
 
@@ -22,6 +22,7 @@ from tocsin_kit.runs import BeginVerdict, RunStore
 SERVICE = "TOCSIN_CRASH_SERVICE"
 POINT = "TOCSIN_CRASH_POINT"
 MARK = "TOCSIN_CRASH_MARK"
+SIGNAL = "TOCSIN_CRASH_SIGNAL"
 
 Method = Callable[..., Awaitable[Any]]
 
@@ -46,12 +47,12 @@ def main() -> None:
 
 
 def die_once() -> None:
-    """End this process as SIGKILL does, unless it has happened before."""
+    """Send this process the signal of the test, unless it has happened before."""
     try:
         Path(os.environ[MARK]).touch(exist_ok=False)
     except FileExistsError:
         return
-    os.kill(os.getpid(), signal.SIGKILL)
+    signal.raise_signal(signal.Signals[os.environ[SIGNAL]])
 
 
 def _before(owner: type, name: str) -> None:

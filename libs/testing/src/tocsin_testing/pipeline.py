@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from signal import Signals
 
 import nats
 from nats.errors import TimeoutError as NatsTimeoutError
@@ -37,10 +38,11 @@ POLL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """Which service dies, and where."""
+    """Which service dies, and where; SIGSTOP only stops it there, until somebody continues it."""
 
     service: str
     point: CrashPoint
+    by: Signals = Signals.SIGKILL
 
 
 @dataclass(slots=True)
@@ -178,5 +180,6 @@ def _service(
             crashing.SERVICE: name,
             crashing.POINT: crash.point.value,
             crashing.MARK: str(folder / "crashed"),
+            crashing.SIGNAL: crash.by.name,
         }
     return Service(f"{name}-{replica}", module, environment, f"http://{LOOPBACK}:{port}/ready")
