@@ -13,11 +13,18 @@ KIND_LABELS = {
     "cronjob": "CronJob",
     "job_name": "Job",
 }
+_SCHEDULED_POD = re.compile(r"^(?P<name>.+)-\d{8,10}-[a-z0-9]{5}$")
 _HASHED_POD = re.compile(
     r"^(?P<name>.+)-(?:[bcdfghjklmnpqrstvwxz2456789]{8,10}|[a-f0-9]{8,10})-[a-z0-9]{5}$"
 )
 _ORDINAL_POD = re.compile(r"^(?P<name>.+)-\d+$")
 _SUFFIXED_POD = re.compile(r"^(?P<name>.+)-[bcdfghjklmnpqrstvwxz2456789]{5}$")
+_SHAPES = (
+    (_SCHEDULED_POD, "CronJob"),
+    (_HASHED_POD, "Deployment"),
+    (_ORDINAL_POD, "StatefulSet"),
+    (_SUFFIXED_POD, ""),
+)
 
 
 def fingerprint(source: str, labels: Mapping[str, str], ignored: Iterable[str]) -> str:
@@ -71,9 +78,7 @@ def _kind_and_name(labels: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _owner_by_name(pod: str) -> tuple[str, str]:
-    for pattern, kind in ((_HASHED_POD, "Deployment"), (_ORDINAL_POD, "StatefulSet")):
+    for pattern, kind in _SHAPES:
         if found := pattern.match(pod):
             return kind, found["name"]
-    if found := _SUFFIXED_POD.match(pod):
-        return "", found["name"]
     return "Pod", pod

@@ -112,6 +112,7 @@ class Api:
     def _parse(self, source: AlertSource, body: bytes) -> list[Alert]:
         try:
             payload = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+            json.dumps(payload, ensure_ascii=False).encode()  # half a character goes nowhere
         except (ValueError, RecursionError) as error:
             raise RefusedError(400, f"not JSON: {error}", "send one JSON object") from None
         if not isinstance(payload, dict):

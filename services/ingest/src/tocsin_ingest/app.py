@@ -27,7 +27,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         "ingest", graph.build(Nodes(settings.suppress_alerts)), saver(parts.raw_redis)
     )
 
-    handlers = Handlers(triage, receiver, parts.reader)
+    handlers = Handlers(triage, receiver, parts.runs, parts.reader)
     parts.bus.on(AlertAccepted, handlers.on_alert_accepted, move(RunState.RECEIVED))
     parts.bus.on(AlertRepeated, handlers.on_alert_repeated)
     parts.bus.on(RunFinished, handlers.on_run_finished)

@@ -12,7 +12,7 @@ from tocsin_contracts import (
     RunFinished,
     RunState,
 )
-from tocsin_ingest.ports import Intake, Reader
+from tocsin_ingest.ports import Intake, Reader, Runs
 from tocsin_ingest.state import TriageState
 from tocsin_kit.graphs import Subgraph
 
@@ -20,13 +20,20 @@ from tocsin_kit.graphs import Subgraph
 class Handlers:
     """One method per event that ingest consumes; what it returns is committed and published."""
 
-    def __init__(self, graph: Subgraph[TriageState], intake: Intake, runs: Reader) -> None:
+    def __init__(
+        self, graph: Subgraph[TriageState], intake: Intake, runs: Runs, reader: Reader
+    ) -> None:
         self._graph = graph
         self._intake = intake
         self._runs = runs
+        self._reader = reader
 
     async def on_alert_accepted(self, event: AlertAccepted) -> Sequence[Event]:
-        """Decide whether a new run deserves an investigation."""
+        """Decide whether a new run deserves an investigation.
+
+        Whoever received the alert may have died before it made the run's record.
+        """
+        await self._runs.create(event)
         state = await self._graph.run(event.run_id, "1", {"alert": event.alert})
         if state["investigate"]:
             return [IncidentOpened(run_id=event.run_id, alert=event.alert)]
@@ -46,7 +53,7 @@ class Handlers:
 
     async def on_run_finished(self, event: RunFinished) -> None:
         """Let the next episode of the incident open a new run."""
-        run = await self._runs.get(event.run_id)
+        run = await self._reader.get(event.run_id)
         accepted = run.fact(AlertAccepted) if run else None
         if accepted:
             await self._intake.close(accepted.incident_key, event.run_id)

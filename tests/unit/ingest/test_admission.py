@@ -1,0 +1,137 @@
+"""Which alerts belong together: identity comes from labels, never from order, text or severity."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tocsin_contracts import Severity, Workload
+from tocsin_ingest import admission, triage
+from tocsin_testing import build
+
+REPLICAS = frozenset({"prometheus_replica", "replica"})
+NAMES = st.text(max_size=10)
+LABELS = st.dictionaries(NAMES, st.text(max_size=10), max_size=6)
+
+
+@settings(max_examples=60)
+@given(LABELS, st.randoms())
+def test_p5_the_order_of_labels_never_matters(labels, random):
+    shuffled = list(labels.items())
+    random.shuffle(shuffled)
+    assert admission.fingerprint("s", labels, ()) == admission.fingerprint("s", dict(shuffled), ())
+
+
+@settings(max_examples=60)
+@given(LABELS, st.sampled_from(sorted(REPLICAS)), st.text(max_size=10))
+def test_a_label_that_only_tells_replicas_apart_is_ignored(labels, replica, value):
+    alone = {name: text for name, text in labels.items() if name not in REPLICAS}
+    with_replica = alone | {replica: value}
+    assert admission.fingerprint("s", with_replica, REPLICAS) == admission.fingerprint(
+        "s", alone, REPLICAS
+    )
+
+
+@settings(max_examples=60)
+@given(LABELS, LABELS)
+def test_other_labels_are_another_alert(one, other):
+    same = admission.fingerprint("s", one, ()) == admission.fingerprint("s", other, ())
+    assert same is (one == other)
+
+
+def test_another_source_is_another_alert():
+    assert admission.fingerprint("a", {}, ()) != admission.fingerprint("b", {}, ())
+
+
+@pytest.mark.parametrize(
+    ("pod", "kind", "name"),
+    [
+        ("payments-api-7d9c8f6b5-x2x4z", "Deployment", "payments-api"),
+        ("payments-api-7d9c8f6b57-x2x4z", "Deployment", "payments-api"),
+        ("cart-6f9d7c9b7c-2xk4v", "Deployment", "cart"),
+        ("a-b-c-69b45d7cf-zz8bc", "Deployment", "a-b-c"),
+        ("recommender-0", "StatefulSet", "recommender"),
+        ("kafka-broker-12", "StatefulSet", "kafka-broker"),
+        ("node-exporter-x7kq2", "", "node-exporter"),
+        ("migrate-db-4zq7w", "", "migrate-db"),
+        ("nightly-29012345-6xk2v", "CronJob", "nightly"),
+        ("reindex-all-29012345-zz8bc", "CronJob", "reindex-all"),
+        ("toolbox", "Pod", "toolbox"),
+        ("debug-pod-manual", "Pod", "debug-pod-manual"),
+    ],
+)
+def test_a_pods_name_says_what_made_it(pod, kind, name):
+    found = admission.workload({"namespace": "shop", "pod": pod})
+    assert (found.kind, found.name) == (kind, name)
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind", "name"),
+    [
+        ({"deployment": "cart", "pod": "other-0"}, "Deployment", "cart"),
+        ({"statefulset": "db"}, "StatefulSet", "db"),
+        ({"daemonset": "agent"}, "DaemonSet", "agent"),
+        ({"cronjob": "nightly", "job_name": "nightly-29012345"}, "CronJob", "nightly"),
+        ({"job_name": "migrate"}, "Job", "migrate"),
+        ({"workload": "cart"}, "", "cart"),
+        ({"pod": "ksm-0", "exported_pod": "db-0"}, "StatefulSet", "db"),
+        ({"service": "cart"}, "Service", "cart"),
+        ({"service": "cart", "pod": "cart-0"}, "StatefulSet", "cart"),
+    ],
+)
+def test_the_label_that_says_it_best_wins(labels, kind, name):
+    found = admission.workload({"namespace": "shop", **labels})
+    assert (found.kind, found.name) == (kind, name)
+
+
+def test_where_a_workload_is_comes_from_what_was_scraped_not_from_the_scraper():
+    labels = {
+        "namespace": "monitoring",
+        "exported_namespace": "shop",
+        "container": "kube-state-metrics",
+        "exported_container": "cart",
+        "cluster": "eu-1",
+        "deployment": "cart",
+    }
+    assert admission.workload(labels) == Workload(
+        cluster="eu-1", namespace="shop", name="cart", kind="Deployment", container="cart"
+    )
+
+
+@pytest.mark.parametrize(
+    "labels", [{}, {"pod": "cart-0"}, {"namespace": "shop"}, {"namespace": "", "pod": "cart-0"}]
+)
+def test_labels_that_name_no_workload_are_about_none(labels):
+    assert admission.workload(labels) is None
+
+
+def test_alerts_about_one_workload_are_one_incident_whatever_they_complain_about():
+    one = build.alert(title="A", fingerprint="1", severity=Severity.CRITICAL)
+    other = build.alert(title="B", fingerprint="2", severity=Severity.INFO, summary="x")
+    assert admission.incident_key(one) == admission.incident_key(other)
+
+
+@pytest.mark.parametrize("change", [{"cluster": "us-1"}, {"namespace": "dev"}, {"name": "cart"}])
+def test_another_workload_is_another_incident(change):
+    one, other = build.alert(), build.alert(workload=build.workload(**change))
+    assert admission.incident_key(one) != admission.incident_key(other)
+
+
+def test_a_workload_whose_kind_is_known_better_is_the_same_incident():
+    one, other = build.alert(), build.alert(workload=build.workload(kind="", container=""))
+    assert admission.incident_key(one) == admission.incident_key(other)
+
+
+def test_an_alert_without_a_workload_is_its_own_incident():
+    one = build.alert(workload=None, fingerprint="1")
+    other = build.alert(workload=None, fingerprint="2")
+    assert admission.incident_key(one) != admission.incident_key(other)
+
+
+def test_a_listed_title_suppresses_and_names_the_setting():
+    rule = triage.suppressing_rule(build.alert(title="Watchdog"), ["Watchdog"])
+    assert rule == "alerts called 'Watchdog' are listed in TOCSIN_SUPPRESS_ALERTS"
+
+
+@pytest.mark.parametrize("title", ["watchdog", "Watchdog2", ""])
+def test_only_the_exact_title_suppresses(title):
+    assert triage.suppressing_rule(build.alert(title=title), ["Watchdog"]) == ""

@@ -1,0 +1,169 @@
+"""What a real Alertmanager sends, and what becomes of it."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tocsin_contracts import AlertStatus, Severity
+from tocsin_ingest import admission
+from tocsin_ingest.ports import BadPayloadError
+from tocsin_ingest.sources.alertmanager import Alertmanager
+
+PAYLOADS = sorted((Path(__file__).parent / "payloads").glob("*.json"))
+REPLICAS = frozenset({"prometheus_replica"})
+
+
+def sent(name):
+    return json.loads((Path(__file__).parent / "payloads" / f"{name}.json").read_bytes())
+
+
+def read(name):
+    return Alertmanager().parse(sent(name), REPLICAS)
+
+
+def one(**changes):
+    alert = {"status": "firing", "labels": {"alertname": "A"}}
+    return Alertmanager().parse({"alerts": [alert | changes]}, REPLICAS)[0]
+
+
+@pytest.mark.parametrize("path", PAYLOADS, ids=lambda path: path.stem)
+def test_p1_every_alert_of_a_notification_is_read_as_it_was_sent(path):
+    payload = json.loads(path.read_bytes())
+    alerts = Alertmanager().parse(payload, REPLICAS)
+    assert [alert.labels for alert in alerts] == [raw["labels"] for raw in payload["alerts"]]
+    assert [alert.status for alert in alerts] == [raw["status"] for raw in payload["alerts"]]
+    assert all(alert.starts_at and alert.starts_at.tzinfo for alert in alerts)
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "kind", "workload"),
+    [
+        ("oom-killed", "KubeContainerOOMKilled", "StatefulSet", "recommender"),
+        ("single-crashloop", "KubePodCrashLooping", "Deployment", "cart"),
+        ("image-pull", "KubePodImagePullBackOff", "Deployment", "ads"),
+        ("job-failed", "KubeCronJobFailed", "CronJob", "nightly"),
+        ("hostile-annotation", "HostileAnnotation", "Deployment", "cart"),
+    ],
+)
+def test_an_alert_names_its_workload(name, title, kind, workload):
+    (alert,) = read(name)
+    assert (alert.title, alert.workload.kind, alert.workload.name) == (title, kind, workload)
+
+
+def test_the_status_of_each_alert_counts_and_not_that_of_its_group():
+    payload = sent("mixed-firing-resolved")
+    payload["status"] = "firing"
+    alerts = Alertmanager().parse(payload, REPLICAS)
+    assert {alert.status for alert in alerts} == {AlertStatus.RESOLVED}
+    assert all(alert.ends_at for alert in alerts)
+
+
+def test_two_replicas_of_a_sender_tell_of_one_alert():
+    first, second = read("ha-replicas")
+    assert first.labels != second.labels
+    assert first.fingerprint == second.fingerprint
+
+
+def test_an_end_that_is_not_known_is_none():
+    assert {alert.ends_at for alert in read("oom-killed")} == {None}
+
+
+def test_a_start_is_exact_to_the_microsecond_whatever_its_zone():
+    at = datetime(2026, 11, 30, 20, 40, 45, 45819, tzinfo=UTC)
+    assert read("oom-killed")[0].starts_at == at
+    assert one(startsAt="2026-12-01T02:10:45.045819123+05:30").starts_at == at
+
+
+def test_values_that_look_like_other_types_stay_text():
+    (alert,) = read("typey-values")
+    assert (alert.labels["t"], alert.labels["oct"], alert.labels["sp"]) == ("true", "0123", " lead")
+
+
+def test_p9_hostile_text_is_carried_along_and_decides_nothing():
+    (alert,) = read("hostile-annotation")
+    assert "kubectl delete" in alert.annotations["description"]
+    assert admission.incident_key(alert) == "workload|prod-eu-1|shop|cart"
+
+
+def test_a_severity_is_read_however_it_is_spelt():
+    alerts = read("severity-case")
+    assert {alert.severity_given: alert.severity for alert in alerts} == {
+        "CRITICAL": Severity.CRITICAL,
+        "Critical": Severity.CRITICAL,
+        "crit": Severity.CRITICAL,
+        "P1": Severity.CRITICAL,
+        "error": Severity.CRITICAL,
+        "page": Severity.CRITICAL,
+        "warn": Severity.WARNING,
+        "info": Severity.INFO,
+        "none": Severity.NONE,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [
+        ("warning", Severity.WARNING),
+        (" Warning ", Severity.WARNING),
+        ("sev2", Severity.WARNING),
+        ("P5", Severity.INFO),
+        ("notice", Severity.INFO),
+        ("disaster", Severity.CRITICAL),
+        ("", Severity.UNKNOWN),
+        ("purple", Severity.UNKNOWN),
+        ("very critical", Severity.UNKNOWN),
+    ],
+)
+def test_a_severity_that_is_not_known_is_never_guessed(given, severity):
+    alert = one(labels={"alertname": "A", "severity": given})
+    assert (alert.severity, alert.severity_given) == (severity, given)
+
+
+@pytest.mark.parametrize(
+    ("link", "kept"),
+    [
+        ("http://prometheus/graph", "http://prometheus/graph"),
+        ("javascript:alert(1)", ""),
+        ("data:text/html,x", ""),
+        ("", ""),
+    ],
+)
+def test_p9_only_a_web_address_is_kept_as_a_link(link, kept):
+    assert one(generatorURL=link).link == kept
+
+
+def test_the_summary_is_the_description_where_there_is_none():
+    assert one(annotations={"description": "d"}).summary == "d"
+    assert one(annotations={"description": "d", "summary": "s"}).summary == "s"
+
+
+def test_an_alert_without_a_name_is_not_lost():
+    assert one(labels={"x": "y"}).title == "unnamed alert"
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        ({}, "alerts: Field required"),
+        ({"alerts": []}, "alerts: List should have at least 1 item"),
+        ({"alerts": None}, "alerts: Input should be a valid list"),
+        ({"alerts": [{}]}, "alerts.0.status: Field required"),
+        ({"alerts": [{"status": "firing", "labels": {}}]}, "alerts.0.labels: Dictionary should"),
+        ({"alerts": [{"status": "pending", "labels": {"a": "b"}}]}, "alerts.0.status: Input"),
+        ({"alerts": [{"status": "firing", "labels": {"a": 1}}]}, "alerts.0.labels.a: Input"),
+        (
+            {"alerts": [{"status": "firing", "labels": {"a": "b"}, "startsAt": "yesterday"}]},
+            "alerts.0.startsAt: Input",
+        ),
+        (
+            {"alerts": [{"status": "firing", "labels": {"a": "b"}}] * 1001},
+            "alerts: List should have at most 1000 items",
+        ),
+    ],
+)
+def test_what_is_no_notification_is_refused_by_the_name_of_the_field(payload, reason):
+    with pytest.raises(BadPayloadError) as refused:
+        Alertmanager().parse(payload, REPLICAS)
+    assert reason in str(refused.value)

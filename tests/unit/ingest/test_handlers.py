@@ -1,0 +1,82 @@
+"""Triage through its handlers: a new run is investigated, or ends by a rule."""
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import SecretStr
+
+from tocsin_contracts import AlertSuppressed, EndReason, IncidentOpened, RunFinished, RunState
+from tocsin_ingest import graph
+from tocsin_ingest.handlers import Handlers
+from tocsin_ingest.nodes import Nodes
+from tocsin_ingest.settings import Settings
+from tocsin_kit.errors import PermanentError
+from tocsin_kit.graphs import Subgraph
+from tocsin_testing import build
+from tocsin_testing.build import RUN
+from tocsin_testing.fakes import FakeIntake, FakeRuns
+
+
+@pytest.fixture
+def intake():
+    return FakeIntake()
+
+
+def handlers(intake, *known, runs=None):
+    triage = Subgraph("ingest", graph.build(Nodes(["Watchdog"])), InMemorySaver())
+    store = runs or FakeRuns(*known)
+    return Handlers(triage, intake, store, store)
+
+
+async def test_a_new_run_is_investigated(intake):
+    accepted = build.alert_accepted()
+    (opened,) = await handlers(intake).on_alert_accepted(accepted)
+    assert isinstance(opened, IncidentOpened)
+    assert (opened.run_id, opened.alert) == (RUN, accepted.alert)
+
+
+async def test_p4_an_alert_that_a_rule_suppresses_ends_its_run_with_the_rule(intake):
+    accepted = build.alert_accepted(alert=build.alert(title="Watchdog"))
+    suppressed, ended = await handlers(intake).on_alert_accepted(accepted)
+    assert isinstance(suppressed, AlertSuppressed)
+    assert isinstance(ended, RunFinished)
+    assert (ended.outcome, ended.reason) == (RunState.SUPPRESSED, EndReason.SUPPRESSED_BY_RULE)
+    assert suppressed.rule in ended.sentence
+
+
+async def test_p5_triage_of_the_same_alert_twice_decides_the_same(intake):
+    handled = handlers(intake)
+    first = await handled.on_alert_accepted(build.alert_accepted())
+    second = await handled.on_alert_accepted(build.alert_accepted())
+    assert [event.model_dump(exclude={"at"}) for event in first] == [
+        event.model_dump(exclude={"at"}) for event in second
+    ]
+
+
+async def test_p1_a_run_whose_receiver_died_before_making_its_record_gets_one(intake):
+    runs, accepted = FakeRuns(), build.alert_accepted()
+    await handlers(intake, runs=runs).on_alert_accepted(accepted)
+    assert runs.created == [accepted]
+
+
+async def test_a_repeat_changes_nothing(intake):
+    assert await handlers(intake).on_alert_repeated(build.alert_repeated()) is None
+
+
+async def test_the_end_of_a_run_closes_its_incident(intake):
+    accepted = build.alert_accepted(incident_key="workload|x")
+    await handlers(intake, build.run(accepted)).on_run_finished(build.run_finished())
+    assert intake.closed == [("workload|x", RUN)]
+
+
+async def test_the_end_of_a_run_without_a_record_closes_nothing(intake):
+    await handlers(intake).on_run_finished(build.run_finished())
+    assert intake.closed == []
+
+
+def test_a_receiver_that_could_tell_nobody_from_a_stranger_does_not_start(monkeypatch):
+    monkeypatch.delenv("TOCSIN_INGEST_TOKENS", raising=False)
+    monkeypatch.delenv("TOCSIN_DEV", raising=False)
+    with pytest.raises(PermanentError, match="set TOCSIN_INGEST_TOKENS"):
+        Settings.load()
+    assert Settings(dev=True).ingest_tokens == ()
+    assert Settings(ingest_tokens=(SecretStr("t"),)).dev is False
