@@ -1,10 +1,9 @@
 """What the code may not do, however convenient it would be."""
 
 import ast
+import functools
 import re
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(p for tree in ("libs", "services") for p in (ROOT / tree).glob("*/src/**/*.py"))
@@ -25,6 +24,7 @@ def _name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+@functools.cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -39,12 +39,14 @@ def _goes_on_up(handler: ast.ExceptHandler) -> bool:
     return isinstance(last, ast.Raise) and last.exc is None
 
 
-@pytest.mark.parametrize("source", [p for p in SOURCES if _name(p) not in EDGES], ids=_name)
-def test_nothing_is_swallowed(source):
-    broad = [
-        n for n in ast.walk(_tree(source)) if isinstance(n, ast.ExceptHandler) and _is_broad(n)
+def test_nothing_is_swallowed():
+    swallowed = [
+        f"{_name(source)}:{node.lineno}"
+        for source in SOURCES
+        for node in ast.walk(_tree(source))
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _goes_on_up(node)
     ]
-    assert [handler.lineno for handler in broad if not _goes_on_up(handler)] == []
+    assert [where for where in swallowed if where.partition(":")[0] not in EDGES] == []
 
 
 def _is_sleep(node: ast.AST) -> bool:
@@ -59,17 +61,20 @@ def _is_sleep(node: ast.AST) -> bool:
     return node.func.value.id == "asyncio" and constant > SLEEP_SECONDS
 
 
-@pytest.mark.parametrize("test", TESTS, ids=_name)
-def test_a_test_waits_for_something_and_never_sleeps(test):
-    assert [node.lineno for node in ast.walk(_tree(test)) if _is_sleep(node)] == []
+def test_a_test_waits_for_something_and_never_sleeps():
+    nodes = ((test, node) for test in TESTS for node in ast.walk(_tree(test)))
+    assert [f"{_name(test)}:{node.lineno}" for test, node in nodes if _is_sleep(node)] == []
 
 
-@pytest.mark.parametrize("test", TESTS, ids=_name)
-def test_a_test_imports_nothing_from_a_conftest(test):
-    imports = [n for n in ast.walk(_tree(test)) if isinstance(n, ast.Import | ast.ImportFrom)]
-    modules = [getattr(n, "module", None) or "" for n in imports]
-    names = [alias.name for n in imports for alias in n.names]
-    assert [name for name in modules + names if "conftest" in name] == []
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+    return []
+
+
+def test_a_test_imports_nothing_from_a_conftest():
+    nodes = ((test, node) for test in TESTS for node in ast.walk(_tree(test)))
+    assert [_name(test) for test, node in nodes if "conftest" in " ".join(_imported(node))] == []
 
 
 def _ignores(path: Path) -> list[re.Match[str]]:
@@ -82,10 +87,15 @@ def test_rules_are_rarely_put_aside():
     assert ignores / lines * 1000 <= IGNORES_PER_1000_LINES
 
 
-@pytest.mark.parametrize("source", [p for p in SOURCES if _ignores(p)], ids=_name)
-def test_a_rule_is_put_aside_by_name_and_for_a_reason(source):
+def _unexplained(path: Path) -> list[str]:
     """The reason of a file's first one holds for the same rule further down."""
-    ignores = _ignores(source)
+    ignores = _ignores(path)
     reasoned = {found["codes"].strip() for found in ignores if found["why"]}
-    assert [found[0] for found in ignores if not found["codes"].strip(" :")] == []
-    assert [found[0] for found in ignores if found["codes"].strip() not in reasoned] == []
+    named = {codes for codes in reasoned if codes.strip(" :")}
+    return [
+        f"{_name(path)}: {found[0]}" for found in ignores if found["codes"].strip() not in named
+    ]
+
+
+def test_a_rule_is_put_aside_by_name_and_for_a_reason():
+    assert [line for source in SOURCES for line in _unexplained(source)] == []
