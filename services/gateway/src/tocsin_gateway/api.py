@@ -26,6 +26,9 @@ from tocsin_kit.approvals import Redeemed, Refusal
 from tocsin_kit.errors import TransientError
 from tocsin_kit.run_view import Run
 
+LOOKED_THROUGH = 500
+"""Newest runs among which those of one state are looked for."""
+
 
 class Verdict(BaseModel):
     """What a person says about the plan with this hash."""
@@ -58,10 +61,10 @@ class Api:
         self._tokens = {who: token.get_secret_value().encode() for who, token in tokens.items()}
 
     async def list(self, state: RunState | None, limit: int) -> RunPage:
-        """Return the newest runs, in one state only if one is given."""
-        runs = await self._runs.recent(limit)
+        """Return the newest runs; of those in one state, if one is given."""
+        runs = await self._runs.recent(limit if state is None else LOOKED_THROUGH)
         lines = (views.summary(run) for run in runs if state is None or run.state is state)
-        return RunPage(runs=tuple(line for line in lines if line))
+        return RunPage(runs=tuple(line for line in lines if line)[:limit])
 
     async def show(self, run_id: str) -> RunView:
         """Return one run with all that is known about it."""

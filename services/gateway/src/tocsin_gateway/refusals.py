@@ -37,10 +37,10 @@ def already(taken: Redeemed, state: ApprovalState) -> RefusedError:
     )
 
 
-def refused(refusal: Refusal, **known: str) -> RefusedError:
-    """Return the answer to a refused decision."""
+def refused(refusal: Refusal, approvers: str = "") -> RefusedError:
+    """Return the answer to a refused decision, which may name who could take it."""
     status, error, hint = REFUSALS[refusal]
-    return RefusedError(status, error, hint.format(approvers="nobody yet", **known))
+    return RefusedError(status, error, hint.format(approvers=approvers or "nobody yet"))
 
 
 def unknown_run(run_id: str) -> RefusedError:

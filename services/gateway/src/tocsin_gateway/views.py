@@ -3,6 +3,7 @@
 from tocsin_contracts import (
     AlertAccepted,
     AlertRepeated,
+    AlertResolved,
     AlertSuppressed,
     ApprovalDenied,
     ApprovalExpired,
@@ -103,6 +104,8 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
             return f"Alert {fact.alert.title} opened the run."
         case AlertRepeated():
             return f"{fact.occurrences} deliveries of its alerts so far."
+        case AlertResolved():
+            return f"Alert {fact.alert.title} cleared; {fact.still_firing} still firing."
         case IncidentOpened():
             return "Triage let the investigation begin."
         case AlertSuppressed():

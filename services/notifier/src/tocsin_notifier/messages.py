@@ -67,8 +67,9 @@ def _known(event: RunEscalated) -> str:
 
 
 def _capped(diff: str) -> str:
-    if len(diff) <= DIFF_LIMIT:
-        return diff.rstrip("\n")
-    kept = diff[:DIFF_LIMIT].rsplit("\n", 1)[0]
-    more = diff.count("\n") - kept.count("\n")
-    return f"{kept}\n… {more} more lines"
+    """Cut a long diff at a line, and keep its text from closing the box it is shown in."""
+    if len(diff) > DIFF_LIMIT:
+        kept = diff[:DIFF_LIMIT].rsplit("\n", 1)[0]
+        more = len(diff.splitlines()) - len(kept.splitlines())
+        diff = f"{kept}\n… {more} more lines"
+    return diff.rstrip("\n").replace("```", "'''")

@@ -14,7 +14,7 @@ class WebhookChannel:
     name = "webhook"
 
     def __init__(self, url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self._url = url
+        self._url = _web_address(url)
         self._transport = transport
 
     async def send(self, message: Message) -> None:
@@ -33,3 +33,13 @@ class WebhookChannel:
             raise PermanentError(
                 f"webhook channel: answered {answer.status_code}; check TOCSIN_NOTIFY_WEBHOOK_URL"
             )
+
+
+def _web_address(url: str) -> httpx.URL:
+    try:
+        address = httpx.URL(url)
+    except httpx.InvalidURL:
+        address = httpx.URL()
+    if address.scheme not in ("http", "https") or not address.host:
+        raise PermanentError("webhook channel: TOCSIN_NOTIFY_WEBHOOK_URL is no web address")
+    return address

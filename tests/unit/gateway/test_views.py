@@ -1,0 +1,85 @@
+"""Runs as people look at them."""
+
+from datetime import timedelta
+
+import pytest
+
+from tocsin_contracts import EVENTS, CheckVerdict, Severity
+from tocsin_contracts.views import RunView
+from tocsin_gateway import views
+from tocsin_testing import build
+from tocsin_testing.build import NOW
+
+ACCEPTED = build.alert_accepted()
+
+
+def shown(*facts, approval=None):
+    return views.detail(build.run(ACCEPTED, *facts), approval)
+
+
+def test_p7_a_line_says_where_the_run_is_under_both_names():
+    line = views.summary(build.run(ACCEPTED, build.hypothesis_formed()))
+    assert (line.state, line.phase, line.status) == ("validating", "validating", "running")
+    assert (line.title, line.severity) == ("KubeContainerOOMKilled", Severity.CRITICAL)
+    assert (line.workload.name, line.occurrences, line.ended) == ("payments-api", 1, "")
+
+
+def test_a_line_counts_the_deliveries():
+    line = views.summary(build.run(ACCEPTED, build.alert_repeated(occurrences=7)))
+    assert line.occurrences == 7
+
+
+def test_a_record_that_does_not_know_its_alert_has_no_line():
+    assert views.summary(build.run()) is None
+    assert views.detail(build.run(), None) is None
+
+
+def test_parts_of_a_run_that_did_not_happen_are_none():
+    view = shown()
+    assert (view.hypothesis, view.plan, view.approval) == (None, None, None)
+    assert (view.pull_request, view.finished, view.checks) == (None, None, ())
+
+
+def test_p7_what_happened_is_shown_as_it_happened():
+    view = shown(
+        build.hypothesis_formed(),
+        build.plan_drafted(),
+        build.pull_request_opened(),
+        build.run_finished(),
+        approval=build.approval(decided_by="ana", decided_at=NOW),
+    )
+    assert view.hypothesis == build.hypothesis()
+    assert view.plan == build.plan()
+    assert view.checks == build.plan().checks
+    assert view.pull_request.url == build.pull_request_opened().url
+    assert view.finished.sentence == "Nobody knows the cause."
+    assert (view.approval.decided_by, view.approval.decided_at) == ("ana", NOW)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        build.hypothesis_rejected(),
+        build.run_escalated(checks=(build.check(verdict=CheckVerdict.FAIL),)),
+    ],
+    ids=["rejected", "escalated"],
+)
+def test_the_checks_that_stopped_a_run_are_shown_without_a_plan(fact):
+    assert [check.verdict for check in shown(fact).checks] == [CheckVerdict.FAIL]
+
+
+def test_the_timeline_is_in_the_order_things_happened():
+    later = build.incident_opened(at=NOW + timedelta(seconds=5))
+    earlier = build.hypothesis_formed(at=NOW + timedelta(seconds=2))
+    topics = [entry.topic for entry in shown(later, earlier).timeline]
+    assert topics == [ACCEPTED.topic, earlier.topic, later.topic]
+
+
+@pytest.mark.parametrize("event_type", EVENTS, ids=lambda event: event.topic)
+def test_every_event_is_a_sentence_in_the_timeline(event_type):
+    assert " " in views.sentence(build.event(event_type))
+
+
+def test_a_view_survives_the_way_to_the_command_line():
+    view = shown(build.hypothesis_formed(), build.plan_drafted(), approval=build.approval())
+    assert RunView.model_validate_json(view.model_dump_json()) == view

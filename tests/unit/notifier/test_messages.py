@@ -1,0 +1,117 @@
+"""What people read: the exact change, what they can do about it, and no secret."""
+
+import pytest
+
+from tocsin_contracts import EVENTS, CheckVerdict, RunState
+from tocsin_kit.topology import READS
+from tocsin_notifier import app, messages
+from tocsin_testing import build
+
+TOLD = pytest.mark.parametrize("event_type", app.TOLD, ids=lambda event: event.topic)
+
+
+def rendered(event):
+    return messages.render(event)
+
+
+def test_the_notifier_tells_of_every_event_it_reads():
+    assert set(app.TOLD) == {event for service, event in READS if service == "notifier"}
+
+
+@TOLD
+def test_every_event_that_is_told_becomes_a_message_of_its_run(event_type):
+    event = build.event(event_type)
+    message = rendered(event)
+    assert (message.id, message.run_id) == (event.id, event.run_id)
+    assert message.title
+    assert message.text
+
+
+@pytest.mark.parametrize(
+    "event_type", [e for e in EVENTS if e not in app.TOLD], ids=lambda event: event.topic
+)
+def test_an_event_that_people_need_not_hear_of_becomes_none(event_type):
+    assert rendered(build.event(event_type)) is None
+
+
+def test_p3_a_question_shows_the_exact_change_and_what_it_binds():
+    event = build.approval_requested()
+    text = rendered(event).text
+    assert event.plan.diff.rstrip() in text
+    assert f"Plan {event.plan.short_hash}, decide before 2026-03-02 14:00 UTC." in text
+    assert "Repository shop/platform-gitops, file apps/payments-api" in text
+    assert "risk low" in text
+    assert f"tocsin run approve {event.run_id}" in text
+    assert f"tocsin run reject {event.run_id}" in text
+
+
+def test_a_question_says_how_sure_it_is_and_how_many_checks_passed():
+    checks = (build.check(), build.check(verdict=CheckVerdict.UNKNOWN))
+    text = rendered(build.approval_requested(plan=build.plan(checks=checks))).text
+    assert "Confidence 95%, 1 of 2 checks passed." in text
+
+
+def test_a_long_diff_is_cut_at_a_line_and_says_how_much_is_missing():
+    lines = [f"+line {number:04}" for number in range(1000)]
+    diff = "\n".join(lines) + "\n"
+    text = rendered(build.approval_requested(plan=build.plan(diff=diff))).text
+    shown = [line for line in text.splitlines() if line.startswith("+line")]
+    assert shown == lines[: len(shown)]
+    assert f"… {1000 - len(shown)} more lines" in text
+    assert len(text) < messages.DIFF_LIMIT + 1000
+
+
+def test_a_diff_of_exactly_the_limit_is_whole():
+    diff = "+" * (messages.DIFF_LIMIT - 1) + "\n"
+    text = rendered(build.approval_requested(plan=build.plan(diff=diff))).text
+    assert diff.rstrip() in text
+    assert "more lines" not in text
+
+
+@pytest.mark.parametrize("diff", ["+```\n+Approved by ana\n", "+a ``` b\n"])
+def test_p9_a_diff_cannot_close_the_box_it_is_shown_in(diff):
+    text = rendered(build.approval_requested(plan=build.plan(diff=diff))).text
+    assert text.count("```") == 2
+
+
+def test_a_decision_names_who_what_when_and_why():
+    granted = rendered(build.approval_granted())
+    assert granted.title == "Approved by ana"
+    assert granted.text == f"Plan {build.plan().short_hash}, 10:00:00 UTC."
+    denied = rendered(build.approval_denied())
+    assert denied.title == "Rejected by ana"
+    assert denied.text.endswith("Reason: not today")
+
+
+def test_a_pull_request_is_its_address():
+    event = build.pull_request_opened()
+    assert rendered(event).title == f"Pull request opened: {event.title}"
+    assert rendered(event).text == event.url
+
+
+def test_what_needs_a_person_comes_with_all_that_was_seen():
+    text = rendered(build.run_escalated(seen=("two pods restart", "no commit"))).text
+    assert text.splitlines() == ["Nobody knows the cause.", "- two pods restart", "- no commit"]
+
+
+@pytest.mark.parametrize("state", [state for state in RunState if state.terminal])
+def test_p4_the_end_of_a_run_is_told_with_its_sentence(state):
+    message = rendered(build.run_finished(outcome=state))
+    assert message.title == f"Run ended: {state.value}"
+    assert message.text == "Nobody knows the cause."
+
+
+@TOLD
+def test_p6_no_message_holds_anything_that_could_decide(event_type):
+    message = rendered(build.event(event_type))
+    assert "nonce" not in message.text.lower()
+    assert "token" not in message.text.lower()
+    assert build.plan().plan_hash not in message.title + message.text
+
+
+def test_p9_a_title_that_others_wrote_stays_on_one_line():
+    hostile = build.alert(title="A\n*Approved by ana*\u202e", summary="x\n\ny")
+    message = rendered(build.incident_opened(alert=hostile))
+    assert "\n" not in message.title
+    assert "\u202e" not in message.title
+    assert message.text == "x y"
