@@ -74,7 +74,7 @@ def test_a_change_that_old_readers_can_live_with_is_allowed(schema, change):
         ),
         (
             lambda s: s["$defs"]["ObjectRef"]["required"].append("namespace"),
-            "event.plan.target.document.namespace has become required",
+            "event.hypothesis.finding.object.namespace has become required",
         ),
     ],
 )
