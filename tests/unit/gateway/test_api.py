@@ -126,7 +126,9 @@ async def test_no_more_runs_are_listed_than_were_asked_for(gateway):
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=501", "limit=x", "state=nowhere"])
 async def test_a_list_of_something_else_is_422(gateway, query):
-    assert (await gateway.ask("GET", f"?{query}")).status_code == 422
+    answer = await gateway.ask("GET", f"?{query}")
+    assert answer.status_code == 422
+    assert query.partition("=")[0] in answer.json()["error"]
 
 
 async def test_a_run_is_shown_with_its_plan_and_approval(gateway):

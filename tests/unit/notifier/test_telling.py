@@ -75,6 +75,14 @@ async def test_a_channel_that_gives_up_says_so():
         await notifier.tell()
 
 
+async def test_p7_a_channel_that_gives_up_does_not_silence_the_next_one():
+    gone = FakeChannel("webhook", PermanentError("the channel is gone"))
+    notifier = Notifier(gone, FakeChannel("log"))
+    with pytest.raises(PermanentError, match="the channel is gone"):
+        await notifier.tell()
+    assert notifier.shown == [[], [EVENT.id]]
+
+
 async def test_an_event_that_needs_no_message_reaches_no_channel():
     notifier = Notifier(FakeChannel("log"))
     await notifier.tell(build.alert_repeated())

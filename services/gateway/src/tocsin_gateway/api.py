@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field, SecretStr
@@ -108,11 +109,11 @@ class Api:
         run = await self._run(run_id)
         if run.state.terminal:
             raise RefusedError(409, f"the run has ended: {run.state.value}", "nothing to stop")
-        await self._canceller.cancel(run.id)
         event = RunCancelRequested(run_id=run.id, by=by, reason=reason)
         unique = f"{run.id}:cancel:{event.at.isoformat()}"
         told = event.caused_by(unique, "gateway").model_copy(update={"cause": ""})
-        await self._publisher.publish(told)
+        await self._publisher.publish(told)  # it ends the run; the flag only stops work sooner
+        await self._canceller.cancel(run.id)
         return CancelView(run_id=run.id, by=by, at=event.at)
 
     def principal(self, token: str) -> str:
@@ -145,6 +146,7 @@ def build(api: Api) -> FastAPI:
     app = FastAPI(title="Tocsin", version="1", docs_url=None, redoc_url=None)
     app.include_router(_routes(api))
     app.add_exception_handler(RefusedError, _answer)
+    app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(TransientError, _unavailable)
     return app
 
@@ -191,6 +193,15 @@ async def _answer(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RefusedError):
         raise error
     return JSONResponse(error.view.model_dump(), error.status)
+
+
+async def _malformed(request: Request, error: Exception) -> JSONResponse:
+    del request
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    view = ErrorView(error=faults, hint="/openapi.json describes every request")
+    return JSONResponse(view.model_dump(), 422)
 
 
 async def _unavailable(request: Request, error: Exception) -> JSONResponse:

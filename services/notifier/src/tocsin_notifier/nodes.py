@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tocsin_kit.errors import PermanentError
 from tocsin_notifier import messages
 from tocsin_notifier.ports import Channel, Message, Notices
 from tocsin_notifier.state import NoticeState
@@ -19,23 +20,26 @@ class Nodes:
         event = state["event"]
         message = messages.render(event)
         if message is None:
-            return {"waiting": []}
+            return {"waiting": [], "failed": []}
         waiting = [
             name
             for name in self._channels
             if not await self._notices.told(event.run_id, event.id, name)
         ]
-        return {"title": message.title, "text": message.text, "waiting": waiting}
+        return {"title": message.title, "text": message.text, "waiting": waiting, "failed": []}
 
     async def deliver(self, state: NoticeState) -> NoticeState:
-        """Show the message on the next channel."""
+        """Show the message on the next channel; one that never will must not silence the others."""
         event = state["event"]
         message = Message(event.id, event.run_id, state["title"], state["text"])
-        await self._channels[state["waiting"][0]].send(message)
+        try:
+            await self._channels[state["waiting"][0]].send(message)
+        except PermanentError as error:
+            return {"failed": [*state["failed"], str(error)]}
         return {}
 
     async def settle(self, state: NoticeState) -> NoticeState:
-        """Remember that the channel has shown it; the next one follows."""
+        """Remember that the channel is done with it; the next one follows."""
         event, (shown, *waiting) = state["event"], state["waiting"]
         await self._notices.settle(event.run_id, event.id, shown)
         return {"waiting": waiting}
