@@ -32,7 +32,7 @@ pytestmark = pytest.mark.e2e
 
 NOTHING = proof.Written((), ())
 SEEDS = (1, 2, 3, 4)
-KILLS = 12
+KILLS = 8
 PAUSE = (0.3, 1.0)
 HEALED_SECONDS = 90
 
