@@ -407,10 +407,11 @@ def test_a_file_that_moved_on_is_located_but_said_to_disagree():
     assert (place.old, place.agrees) == ("256Mi", False)
 
 
-def test_a_file_that_holds_the_new_value_already_is_located_with_it():
-    place = locate(files({"a.yaml": DEPLOYMENT}), memory(old="128Mi", new="256Mi"))
+@pytest.mark.parametrize("new", ["256Mi", "0.25Gi"])
+def test_a_file_that_holds_the_new_value_already_is_located_as_done(new):
+    place = locate(files({"a.yaml": DEPLOYMENT}), memory(old="128Mi", new=new))
     assert isinstance(place, Located)
-    assert place.old == place.new == "256Mi"
+    assert (place.old, place.done) == ("256Mi", True)
 
 
 def test_quantities_agree_by_amount_and_are_replaced_as_written():

@@ -213,13 +213,22 @@ async def test_a_proposal_that_was_merged_is_not_proposed_again():
     assert proposal.file in sentence
 
 
-@pytest.mark.parametrize("held", ["256Mi", "192Mi"])
-async def test_a_file_that_moved_on_already_needs_a_sync_and_no_change(held):
+@pytest.mark.parametrize("held", ["256Mi", "0.25Gi"])
+async def test_a_file_that_holds_the_right_value_already_needs_a_sync_and_no_change(held):
     desk = Desk()
     desk.commit(**{FILE: MANIFEST.replace("128Mi", held)})
     sentence = ended(await desk.validate(), RunState.NO_CHANGE, EndReason.ALREADY_FIXED)
     assert held in sentence
     assert "128Mi" in sentence
+
+
+@pytest.mark.parametrize("held", ["192Mi", "64Mi", "1Gi"])
+async def test_a_file_that_holds_a_third_value_is_handed_over_and_not_called_fixed(held):
+    desk = Desk()
+    desk.commit(**{FILE: MANIFEST.replace("128Mi", held)})
+    told = escalated(await desk.validate(), EndReason.CHECKS_FAILED)
+    assert all(part in told.sentence for part in (FILE, repr(held), "'128Mi'", "'256Mi'"))
+    assert told.seen
 
 
 async def test_p9_a_label_cannot_add_a_repository():

@@ -32,7 +32,7 @@ class Located:
     """The place, in the words of its file: for an `images` entry, old and new are tags.
 
     `old` is what the file says now; `agrees` tells whether that makes what the evidence saw, so
-    False means that the file moved on, and `old == new` that it holds the new value already.
+    False means that the file moved on.
     """
 
     file: str
@@ -42,6 +42,11 @@ class Located:
     new: Scalar
     agrees: bool
     trace: tuple[str, ...]
+
+    @property
+    def done(self) -> bool:
+        """Whether the file holds the new value already, in these words or in others."""
+        return _equal(self.old, self.new, self.path)
 
     @property
     def edit(self) -> Edit:

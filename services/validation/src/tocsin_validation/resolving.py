@@ -105,15 +105,17 @@ def _chosen(
 
 
 def _in_place(answer: _Answer, located: Located, change: FieldChange) -> Resolved | Unresolved:
-    if located.agrees and located.old != located.new:
+    if located.agrees and not located.done:
         return Resolved(_target(answer, located.edit, located.trace), answer.sha, located.edit)
-    return Unresolved(
-        EndReason.ALREADY_FIXED,
-        f"{answer.repository.name} already holds {located.old!r} in {located.file}, while the "
-        f"cluster runs {change.old!r}: the fix is to sync, not to change.",
-        located.trace,
-        fixed=True,
+    name, held = answer.repository.name, f"holds {located.old!r} in {located.file}"
+    if located.done:
+        sentence = f"{name} already {held}, while the cluster runs {change.old!r}: it has to sync."
+        return Unresolved(EndReason.ALREADY_FIXED, sentence, located.trace, fixed=True)
+    sentence = (
+        f"{name} {held}, while the cluster runs {change.old!r} and {located.new!r} would cure it. "
+        "Nothing is proposed: whether to sync or to change it is for a person to decide."
     )
+    return Unresolved(EndReason.CHECKS_FAILED, sentence, located.trace)
 
 
 def _as_proposal(
