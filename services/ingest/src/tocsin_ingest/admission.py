@@ -13,6 +13,9 @@ KIND_LABELS = {
     "cronjob": "CronJob",
     "job_name": "Job",
 }
+LONGEST_NAME = 253
+"""Characters of a name in Kubernetes; what is longer names nothing there."""
+
 _SCHEDULED_POD = re.compile(r"^(?P<name>.+)-\d{8,10}-[a-z0-9]{5}$")
 _HASHED_POD = re.compile(
     r"^(?P<name>.+)-(?:[bcdfghjklmnpqrstvwxz2456789]{8,10}|[a-f0-9]{8,10})-[a-z0-9]{5}$"
@@ -43,15 +46,11 @@ def workload(labels: Mapping[str, str]) -> Workload | None:
     if not namespace:
         return None
     kind, name = _kind_and_name(labels)
-    if not name:
+    cluster = labels.get("cluster", "")
+    container = labels.get("exported_container") or labels.get("container", "")
+    if not name or max(map(len, (cluster, namespace, name, container))) > LONGEST_NAME:
         return None
-    return Workload(
-        cluster=labels.get("cluster", ""),
-        namespace=namespace,
-        name=name,
-        kind=kind,
-        container=labels.get("exported_container") or labels.get("container", ""),
-    )
+    return Workload(cluster=cluster, namespace=namespace, name=name, kind=kind, container=container)
 
 
 def incident_key(alert: Alert) -> str:

@@ -1,0 +1,146 @@
+"""However much a sender says, what is kept fits the bus."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tocsin_ingest import admission, sources
+from tocsin_ingest.sources import bounds
+from tocsin_testing import build
+
+HUGE = 600 * 1024
+LARGEST = 32 * 1024
+LABELS = {"alertname": "A", "namespace": "shop", "pod": "cart-0"}
+
+
+def read(labels=LABELS, **fields):
+    """Return the one alert of a notification, as ingest gets it."""
+    alert = {"status": "firing", "labels": labels, **fields}
+    return sources.load()["alertmanager"].parse({"alerts": [alert]}, frozenset())[0]
+
+
+def size(alert):
+    return len(alert.model_dump_json().encode())
+
+
+@pytest.mark.parametrize("name", ["summary", "description", "other"])
+def test_p1_an_annotation_of_600_kb_becomes_an_alert_that_fits_the_bus(name):
+    alert = read(annotations={name: "x" * HUGE})
+    assert (alert.title, alert.workload.name) == ("A", "cart")
+    assert alert.annotations[name] == "x" * 1999 + "…"
+    assert size(alert) < LARGEST
+
+
+def test_a_text_that_was_cut_ends_with_an_ellipsis_and_one_that_fits_is_whole():
+    fits = {"alertname": "a" * 200, "other": "v" * 2000}
+    alert = read(fits, annotations={"summary": "s" * 1000})
+    assert (alert.title, alert.summary, alert.labels) == ("a" * 200, "s" * 1000, fits)
+    longer = {name: f"{value}+" for name, value in fits.items()}
+    alert = read(longer, annotations={"summary": "s" * 1001})
+    assert (alert.title, alert.summary) == ("a" * 199 + "…", "s" * 999 + "…")
+    assert alert.labels["other"] == "v" * 1999 + "…"
+
+
+def test_p5_the_identity_is_that_of_all_labels():
+    long = "x" * HUGE
+    one, other = read({**LABELS, "q": f"{long}1"}), read({**LABELS, "q": f"{long}2"})
+    assert one.labels == other.labels
+    assert one.fingerprint != other.fingerprint
+
+
+def test_of_many_labels_those_that_say_what_it_is_about_are_kept():
+    many = {f"a{number:04}": "x" for number in range(5000)}
+    deciding = {**LABELS, "severity": "page", "cluster": "eu-1", "deployment": "cart"}
+    alert = read(many | deciding, annotations=many | {"summary": "s", "runbook_url": "r"})
+    assert deciding.items() <= alert.labels.items()
+    assert {"summary", "runbook_url"} <= set(alert.annotations)
+    assert (len(alert.labels), len(alert.annotations)) == (64, 64)
+    assert admission.workload(alert.labels) == alert.workload
+
+
+def test_the_order_of_labels_does_not_decide_which_are_kept():
+    many = {f"a{number:04}": "x" for number in range(100)}
+    assert read(many).labels == read(dict(reversed(many.items()))).labels
+
+
+def test_a_label_that_is_too_big_leaves_room_for_the_next():
+    wide = {f"a{number}": "\N{FIRE}" * 2000 for number in range(9)}
+    alert = read(wide | {"z": "small"}, annotations={"x" * 201: "a name that nobody reads"})
+    assert alert.labels["z"] == "small"
+    assert alert.annotations == {}
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sampled_from('x\N{FIRE}\x01"é'), st.integers(1, 90), st.integers(0, 5000))
+def test_p1_no_alert_is_larger_than_the_limit(character, count, length):
+    text = character * length
+    texts = {f"{number}{character}": text for number in range(count)}
+    deciding = dict.fromkeys(("alertname", "severity", "namespace", "pod", "cluster"), text)
+    payload = {"labels": texts | deciding, "annotations": texts | {"summary": text}}
+    alert = read(**payload, generatorURL=f"https://{text}")
+    assert size(alert) <= LARGEST
+
+
+@pytest.mark.parametrize("label", ["namespace", "pod", "cluster", "container"])
+def test_a_name_that_kubernetes_could_not_hold_names_no_workload(label):
+    assert admission.workload(LABELS | {label: "x" * 253}) is not None
+    assert admission.workload(LABELS | {label: "x" * 254}) is None
+
+
+@pytest.mark.parametrize("link", ["https://h/" + "x" * 2000, "https://h/é", "https://h/\nx"])
+def test_a_link_is_kept_whole_or_not_at_all(link):
+    assert read(generatorURL=link).link == ""
+    assert read(generatorURL="https://h/x").link == "https://h/x"
+
+
+def test_what_is_short_is_kept_as_it_is():
+    alert = build.alert(link="https://h/x", annotations={"z": "1", "a": "2"})
+    assert bounds.bounded(alert) == alert
+
+
+def test_every_source_is_bounded():
+    assert [source.name for source in sources.load()] == [s.name for s in sources.BUILTIN]
+    assert {type(source) for source in sources.load()} == {bounds.Bounded}
+
+
+SECRETS = {
+    "a bearer token": "curl -H 'Authorization: Bearer c4nary+c4nary/c4nary=='",
+    "a token of a forge": "cloning with ghp_c4naryc4naryc4naryc4nary failed",
+    "another one": "glpat-c4naryc4nary_c4nary",
+    "a chat token": "xoxb-c4nary-c4nary-c4nary",
+    "a cloud key": "AKIAC4NARYC4NARYC4NA is not allowed",
+    "a signed token": "eyJc4naryc4nary.eyJc4naryc4nary.c4nary-c4nary",
+    "an address": "postgres://billing:c4nary@db.shop:5432/billing is down",
+    "a key": "-----BEGIN RSA PRIVATE KEY-----\nc4nary\nc4nary\n-----END RSA PRIVATE KEY-----",
+    "a key that was cut": "-----BEGIN PRIVATE KEY-----\nc4nary\nc4nary",
+}
+
+
+@pytest.mark.parametrize("text", SECRETS.values(), ids=SECRETS)
+def test_p6_a_secret_in_an_alert_goes_no_further(text):
+    deciding = dict.fromkeys(("alertname", "severity", "cluster", "container"), text)
+    link = f"https://h/{text.partition(' ')[0]}"
+    alert = read(
+        {**LABELS, **deciding, "other": text},
+        annotations={"summary": text, "description": text},
+        generatorURL=link,
+    )
+    assert "c4nary" not in alert.model_dump_json().lower()
+    assert "[redacted]" in alert.title
+    assert "c4nary" not in admission.incident_key(alert).lower()
+
+
+def test_p6_what_is_not_secret_stays_beside_what_is():
+    alert = read(annotations={"summary": SECRETS["an address"]})
+    assert alert.summary == "postgres://[redacted]@db.shop:5432/billing is down"
+
+
+def test_p6_a_secret_at_the_cut_does_not_show_its_first_half():
+    text = "x" * 1990 + " ghp_c4naryc4naryc4naryc4nary"
+    assert "c4nary" not in read(annotations={"a": text}).annotations["a"]
+
+
+def test_p5_alerts_that_differ_in_a_secret_alone_are_two():
+    one, other = (read(LABELS | {"url": f"redis://:{word}@h"}) for word in ("one", "two"))
+    assert one.labels == other.labels
+    assert one.fingerprint != other.fingerprint
