@@ -79,4 +79,4 @@ def test_a_receiver_that_could_tell_nobody_from_a_stranger_does_not_start(monkey
     with pytest.raises(PermanentError, match="set TOCSIN_INGEST_TOKENS"):
         Settings.load()
     assert Settings(dev=True).ingest_tokens == ()
-    assert Settings(ingest_tokens=(SecretStr("t"),)).dev is False
+    assert Settings(ingest_tokens=(SecretStr("a-token-of-16-ch"),)).dev is False

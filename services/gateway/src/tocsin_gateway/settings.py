@@ -6,6 +6,9 @@ from pydantic import Field, SecretStr, model_validator
 
 from tocsin_kit.settings import ServiceSettings
 
+SHORTEST_TOKEN = 16
+"""Characters below which a token can be guessed."""
+
 
 class Settings(ServiceSettings):
     """Everything an operator can change about the gateway."""
@@ -21,4 +24,10 @@ class Settings(ServiceSettings):
     def _fail_closed(self) -> Self:
         if not self.api_tokens:
             raise ValueError('nobody could use the API: set TOCSIN_API_TOKENS={"id": "token"}')
+        for who, token in self.api_tokens.items():
+            if len(token.get_secret_value().strip()) < SHORTEST_TOKEN:
+                raise ValueError(
+                    f"TOCSIN_API_TOKENS: the token of {who!r} can be guessed: "
+                    f"it needs at least {SHORTEST_TOKEN} characters"
+                )
         return self

@@ -6,6 +6,9 @@ from pydantic import Field, SecretStr, model_validator
 
 from tocsin_kit.settings import ServiceSettings
 
+SHORTEST_TOKEN = 16
+"""Characters below which a token can be guessed."""
+
 
 class Settings(ServiceSettings):
     """Everything an operator can change about ingest."""
@@ -36,4 +39,10 @@ class Settings(ServiceSettings):
                 "no sender could be told from a stranger: set TOCSIN_INGEST_TOKENS, "
                 "or TOCSIN_DEV=true on a development machine"
             )
+        for number, token in enumerate(self.ingest_tokens, start=1):
+            if len(token.get_secret_value().strip()) < SHORTEST_TOKEN:
+                raise ValueError(
+                    f"TOCSIN_INGEST_TOKENS: token number {number} can be guessed: "
+                    f"it needs at least {SHORTEST_TOKEN} characters"
+                )
         return self
