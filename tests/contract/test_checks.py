@@ -44,6 +44,8 @@ def change(manifest=MANIFEST, edits=(EDIT,), **parts) -> Proposed:
         policy=WritePolicy(
             repositories=(RepositoryRule(name=build.target().repo, paths=("apps/**",)),)
         ),
+        head_branch=build.plan().head_branch,
+        branch_at=None,
         pull=None,
     )
     return replace(sound, **parts)
@@ -93,8 +95,13 @@ SAMPLES = {
         change(pull=pull(PullState.CLOSED)), (change(pull=pull(PullState.OPEN)),)
     ),
     "branch-is-free": Samples(
-        change(pull=pull(PullState.OPEN)),
-        (change(pull=pull(PullState.CLOSED)), change(pull=pull(PullState.MERGED))),
+        change(pull=pull(PullState.OPEN), branch_at="c" * 40),
+        (
+            change(pull=pull(PullState.CLOSED)),
+            change(pull=pull(PullState.MERGED)),
+            change(branch_at="c" * 40),
+            change(pull=pull(PullState.OPEN), branch_at="d" * 40),
+        ),
     ),
 }
 """One entry per check; a check that is not here fails by its name."""

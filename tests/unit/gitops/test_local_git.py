@@ -284,6 +284,78 @@ async def test_no_record_means_no_pull_request(repository):
     assert await LocalGitSource().find_pull(repository, "tocsin/none") is None
 
 
+def merge(repository: Repository) -> None:
+    """Merge the way a person would: a merge commit on top of main."""
+    git_dir = repository.git_dir
+    parents = ("-p", "main", "-p", BRANCH)
+    merged = git(git_dir, "commit-tree", f"{BRANCH}^{{tree}}", *parents, "-m", "Merge")
+    git(git_dir, "update-ref", "refs/heads/main", merged)
+
+
+def fast_forward(repository: Repository) -> None:
+    git(repository.git_dir, "update-ref", "refs/heads/main", BRANCH)
+
+
+def delete(repository: Repository) -> None:
+    git(repository.git_dir, "update-ref", "-d", f"refs/heads/{BRANCH}")
+
+
+def forget(repository: Repository) -> None:
+    delete(repository)
+    git(repository.git_dir, "gc", "-q", "--prune=now")
+
+
+def move_on(repository: Repository) -> None:
+    empty = git(repository.git_dir, "commit-tree", "main^{tree}", "-p", "main", "-m", "More")
+    git(repository.git_dir, "update-ref", "refs/heads/main", empty)
+
+
+@pytest.mark.parametrize(
+    ("steps", "state"),
+    [
+        ((), "open"),
+        ((move_on,), "open"),
+        ((merge,), "merged"),
+        ((fast_forward,), "merged"),
+        ((merge, delete, move_on), "merged"),
+        ((delete,), "closed"),
+        ((forget,), "closed"),
+    ],
+    ids=["nothing", "moved-on", "merged", "forwarded", "merged-long-ago", "deleted", "forgotten"],
+)
+async def test_what_became_of_a_pull_request_is_read_from_git(repository, steps, state):
+    opened = await forge().open_pull(await request_for(repository))
+    (record,) = records(repository)
+    written = record.read_bytes()
+    for step in steps:
+        step(repository)
+    found = await LocalGitSource().find_pull(repository, BRANCH)
+    assert found == opened.model_copy(update={"state": state})
+    assert record.read_bytes() == written
+
+
+async def test_a_record_that_a_person_has_closed_stays_closed(repository):
+    await forge().open_pull(await request_for(repository))
+    (record,) = records(repository)
+    record.write_text(record.read_text().replace('"open"', '"closed"'))
+    assert (await LocalGitSource().find_pull(repository, BRANCH)).state == "closed"
+
+
+async def test_a_repository_that_is_gone_is_no_closed_pull_request(repository):
+    await forge().open_pull(await request_for(repository))
+    shutil.rmtree(repository.git_dir)
+    with pytest.raises(GitFailed):
+        await LocalGitSource().find_pull(repository, BRANCH)
+
+
+async def test_a_branch_is_found_by_its_whole_name_alone(repository):
+    opened = await forge().open_pull(await request_for(repository))
+    source = LocalGitSource()
+    assert await source.branch(repository, BRANCH) == opened.commit
+    for name in ("tocsin", "tocsin/none", BRANCH[:-1], "tocsin/*", "--all"):
+        assert await source.branch(repository, name) is None
+
+
 async def test_a_damaged_record_is_named_and_not_taken_for_none(repository):
     pulls.folder(repository).mkdir()
     pulls.record(repository, BRANCH).write_text("{}")

@@ -352,6 +352,20 @@ async def test_what_people_closed_or_merged_is_never_reopened(desk, state):
     assert state.value in told.sentence
 
 
+async def test_a_branch_that_somebody_else_wrote_is_taken(desk):
+    plan = await desk.plan()
+    desk.repositories.branches[REPO, plan.head_branch] = "d" * 40
+    told = escalated(await desk.validate(run_id="r2"), EndReason.BRANCH_TAKEN)
+    assert plan.head_branch in told.sentence
+
+
+async def test_an_open_pull_request_that_people_build_on_is_still_enough(desk):
+    plan = await desk.plan()
+    desk.repositories.open(REPO, plan.head_branch)
+    desk.repositories.branches[REPO, plan.head_branch] = "d" * 40
+    ended(await desk.validate(run_id="r2"), RunState.NO_CHANGE, EndReason.ALREADY_PROPOSED)
+
+
 async def test_p10_an_inconclusive_investigation_is_handed_over_and_nothing_is_guessed(desk):
     event = build.investigation_inconclusive(candidates=(build.finding(),))
     told = escalated(await desk.handlers().on_inconclusive(event), EndReason.CAUSE_UNKNOWN)

@@ -11,12 +11,13 @@ from tocsin_gitops.config import Repository
 from tocsin_gitops.git import Git, GitFailed
 from tocsin_gitops.manifests import is_yaml
 from tocsin_gitops.objects import Commit
-from tocsin_gitops.pulls import PullRequest
+from tocsin_gitops.pulls import PullRequest, PullState
 from tocsin_kit.errors import PermanentError
 
 __all__ = ["BlobFile", "Commit", "LocalGitSource", "PullRequest", "Source"]
 
 MAX_BYTES = 1024 * 1024
+_REF_FORMAT = "%(refname) %(objectname)"
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -52,6 +53,9 @@ class Source(Protocol):
 
     async def find_pull(self, repo: Repository, head_branch: str) -> PullRequest | None:
         """Return the pull request from a branch, whatever its state, or None."""
+
+    async def branch(self, repo: Repository, name: str) -> str | None:
+        """Return the commit that a branch is at, or None if there is no such branch."""
 
 
 class LocalGitSource:
@@ -107,8 +111,36 @@ class LocalGitSource:
         return tuple(sorted(name.decode() for name in output.split(b"\0") if name))
 
     async def find_pull(self, repo: Repository, head_branch: str) -> PullRequest | None:
-        """Return the recorded pull request from a branch, or None."""
-        return await asyncio.to_thread(pulls.read, pulls.record(repo, head_branch))
+        """Return the recorded pull request from a branch with what became of it, or None.
+
+        It is merged once the base branch leads to its commit, and closed once its branch is gone
+        otherwise: a squash leaves nothing of it that git could tell.
+        """
+        pull = await asyncio.to_thread(pulls.read, pulls.record(repo, head_branch))
+        if pull is None or pull.state is not PullState.OPEN:
+            return pull
+        return pull.model_copy(update={"state": await self._state(repo, pull)})
+
+    async def branch(self, repo: Repository, name: str) -> str | None:
+        """Return the commit that a branch is at, or None if there is no such branch."""
+        ref = f"refs/heads/{name}"
+        listed = await Git(repo.git_dir).text("for-each-ref", f"--format={_REF_FORMAT}", ref)
+        found = (line.partition(" ") for line in listed.splitlines())
+        return next((sha for name, _, sha in found if name == ref), None)
+
+    async def _state(self, repo: Repository, pull: PullRequest) -> PullState:
+        there = await self.branch(repo, pull.head_branch)
+        if await _leads_to(Git(repo.git_dir), pull.base_branch, pull.commit):
+            return PullState.MERGED
+        return PullState.OPEN if there else PullState.CLOSED
+
+
+async def _leads_to(git: Git, branch: str, commit: str) -> bool:
+    contains = f"--contains={_checked(commit)}"
+    try:
+        return bool(await git.text("for-each-ref", contains, f"refs/heads/{branch}"))
+    except GitFailed:  # the commit itself is gone, which no branch that leads to it allows
+        return False
 
 
 def _wanted(entry: objects.TreeEntry) -> bool:

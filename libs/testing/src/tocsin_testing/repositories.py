@@ -13,11 +13,15 @@ Files = Mapping[str, bytes]
 
 
 class FakeRepositories:
-    """The read side of repositories that a test fills; `read` names those that were asked."""
+    """The read side of repositories that a test fills; `read` names those that were asked.
+
+    `branches` holds where branches other than those of pull requests are, by repository and name.
+    """
 
     def __init__(self) -> None:
         self.read: list[str] = []
         self.pulls: dict[tuple[str, str], PullRequest] = {}
+        self.branches: dict[tuple[str, str], str] = {}
         self._commits: dict[str, Files] = {}
         self._heads: dict[str, str] = {}
 
@@ -73,6 +77,12 @@ class FakeRepositories:
         """Return the pull request from a branch, whatever its state, or None."""
         self.read.append(repo.name)
         return self.pulls.get((repo.name, head_branch))
+
+    async def branch(self, repo: Repository, name: str) -> str | None:
+        """Return where a test put a branch, else the commit of its pull request, or None."""
+        self.read.append(repo.name)
+        pull = self.pulls.get((repo.name, name))
+        return self.branches.get((repo.name, name), pull.commit if pull else None)
 
 
 class FakeForge:

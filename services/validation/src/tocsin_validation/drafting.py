@@ -63,7 +63,7 @@ def plan(run_id: RunId, change: Proposed, checks: Sequence[CheckResult], base_sh
         issue_key=key,
         target=change.target,
         base_sha=base_sha,
-        head_branch=head_branch(key, finding),
+        head_branch=change.head_branch,
         parent_sha=base_sha,
         edits=change.edits,
         files=tuple(_file(path, change) for path in sorted(change.after)),

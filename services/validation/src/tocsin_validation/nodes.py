@@ -55,6 +55,7 @@ class Nodes:
         touched = {edit.file: files[edit.file] for edit in edits if edit.file in files}
         before = {path: file.data for path, file in touched.items()}
         key = drafting.issue_key(state["alert"], target.repo, target.file, finding)
+        head_branch = drafting.head_branch(key, finding)
         return Proposed(
             alert=state["alert"],
             hypothesis=state["hypothesis"],
@@ -64,7 +65,9 @@ class Nodes:
             after=editing.apply(before, edits),
             modes={path: file.mode for path, file in touched.items()},
             policy=self._gitops.policy,
-            pull=await self._source.find_pull(repository, drafting.head_branch(key, finding)),
+            head_branch=head_branch,
+            branch_at=await self._source.branch(repository, head_branch),
+            pull=await self._source.find_pull(repository, head_branch),
         )
 
 

@@ -24,12 +24,16 @@ class Source(Protocol):
     async def find_pull(self, repo: Repository, head_branch: str) -> PullRequest | None:
         """Return the pull request from a branch, whatever its state, or None."""
 
+    async def branch(self, repo: Repository, name: str) -> str | None:
+        """Return the commit that a branch is at, or None if there is no such branch."""
+
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
     """A change that is about to become a plan: what every check looks at.
 
     `before` and `modes` hold the touched files at the base commit, `after` what they become.
+    `branch_at` is the commit of `head_branch`, the branch of the issue; None if there is none yet.
     """
 
     alert: Alert
@@ -40,6 +44,8 @@ class Proposed:
     after: Mapping[str, bytes]
     modes: Mapping[str, str]
     policy: WritePolicy
+    head_branch: str
+    branch_at: str | None
     pull: PullRequest | None
 
 
