@@ -165,7 +165,7 @@ async def test_a_bug_that_goes_away_costs_nothing_but_its_backoff(nats_url, redi
     async with running(nats_url, redis_url, handler.listen, lease_seconds=30) as rig:
         await handled(rig, build.incident_opened())
         first, second = handler.times
-        assert 0.4 < second - first < 2
+        assert 0.4 < second - first < BOUND, "the lease of 30 s was given back"
 
 
 async def test_p5_a_handler_that_takes_longer_than_the_bus_waits_runs_once(nats_url, redis_url):
@@ -257,7 +257,6 @@ async def test_a_run_asked_to_stop_stops_the_handler_that_works_on_it(nats_url, 
         await asyncio.wait_for(started.wait(), BOUND)
         await rig.runs.cancel(RUN)
         await asyncio.wait_for(stopped.wait(), BOUND)
-        await rig.settled(READER)
         assert topics(await rig.facts()) == [IncidentOpened.topic]
         assert await rig.letters() == []
 

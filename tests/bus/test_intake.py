@@ -212,3 +212,46 @@ async def test_the_alert_comes_out_of_the_record_as_it_went_in(receiver):
 async def test_a_record_is_not_kept_for_ever(receiver, redis):
     await receiver.receive(OOM)
     assert await redis.ttl(keys.incident(INCIDENT)) > 0
+
+
+async def test_an_older_start_of_another_replica_is_no_new_episode(receiver):
+    opened = await receiver.receive(OOM)
+    later = await receiver.receive(restarted(OOM))
+    await receiver.intake.close(INCIDENT, opened.run_id)
+    for twin in (OOM, restarted(OOM)):
+        again = await receiver.receive(twin)
+        assert (again.outcome, again.run_id) == (Outcome.ATTACHED, later.run_id)
+
+
+async def test_an_alert_without_a_start_is_new_once_it_had_resolved(receiver):
+    alert = OOM.model_copy(update={"starts_at": None})
+    first = await receiver.receive(alert)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    assert (await receiver.receive(alert)).outcome is Outcome.ATTACHED
+    await receiver.receive(resolved(alert))
+    receiver.clock.advance(1)
+    second = await receiver.receive(alert)
+    assert second.outcome is Outcome.OPENED
+    assert second.run_id != first.run_id
+
+
+async def test_a_disowned_alert_opens_a_run_of_its_own(receiver):
+    ended = await receiver.receive(OOM)
+    late = await receiver.receive(restarted(LATENCY))
+    assert late.run_id == ended.run_id
+    assert await receiver.intake.disown(INCIDENT, ended.run_id, LATENCY.fingerprint)
+    own = await receiver.receive(restarted(LATENCY))
+    assert own.outcome is Outcome.OPENED
+    assert not await receiver.intake.disown(INCIDENT, ended.run_id, LATENCY.fingerprint)
+
+
+async def test_a_workload_with_ever_new_pods_keeps_a_bounded_record(receiver, redis):
+    for number in range(505):
+        await receiver.receive(build.alert(fingerprint=f"pod-{number}", starts_at=None))
+    (record,) = [key async for key in redis.scan_iter("tocsin:incident:*")]
+    run_id = await redis.hget(record, "run")
+    await receiver.intake.close(INCIDENT, run_id)
+    opened = await receiver.receive(restarted(OOM))
+    assert opened.outcome is Outcome.OPENED
+    fields = await redis.hkeys(record)
+    assert sum(field.startswith("episode:") for field in fields) <= 501

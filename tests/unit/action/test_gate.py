@@ -143,11 +143,27 @@ async def test_an_alert_that_clears_while_others_fire_changes_nothing(desk):
     assert approval(desk).state is ApprovalState.PENDING
 
 
-async def test_alerts_that_clear_after_the_yes_do_not_take_it_back(desk):
+async def test_p4_alerts_that_clear_after_the_yes_wait_for_the_pull_request(desk):
     granted = await desk.approved()
-    assert await cleared(desk) is None
+    with pytest.raises(TransientError, match="said yes just before"):
+        await cleared(desk)
     await desk.handlers().on_approval_granted(granted)
     assert len(desk.pulls) == 1
+
+
+async def test_an_old_clearing_does_not_end_a_run_whose_alert_fires_again(desk):
+    await desk.ask()
+    again = build.alert_repeated(at=build.NOW + timedelta(hours=1))
+    desk.stands(RunState.AWAITING_APPROVAL, build.plan_drafted(plan=desk.plan()), again)
+    assert await cleared(desk) is None
+    assert approval(desk).state is ApprovalState.PENDING
+
+
+async def test_a_stopped_run_says_which_pull_request_it_leaves_open(desk):
+    opened = build.pull_request_opened()
+    desk.stands(RunState.PR_OPEN, build.plan_drafted(), opened)
+    stopped = await desk.handlers().on_run_cancel_requested(build.run_cancel_requested())
+    assert opened.url in stopped.sentence
 
 
 async def test_alerts_that_clear_with_a_pull_request_open_end_the_run_and_say_what_is_left(desk):

@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from tocsin_contracts import AlertAccepted, AlertRepeated
+from tocsin_ingest import receiver as receiver_of_alerts
 from tocsin_ingest import sources
 from tocsin_ingest.api import Api
 from tocsin_testing.fakes import FakeIntake, FakeRuns, outage
@@ -25,8 +26,7 @@ class Receiver:
         self.runs = FakeRuns()
         api = Api(
             sources.load(),
-            self.intake,
-            self.runs,
+            receiver_of_alerts.Receiver(self.intake, self.runs),
             tokens=[SecretStr(token) for token in tokens],
             replica_labels=frozenset({"prometheus_replica"}),
             max_body_bytes=LIMIT,

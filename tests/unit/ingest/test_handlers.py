@@ -1,5 +1,7 @@
 """Triage through its handlers: a new run is investigated, or ends by a rule."""
 
+from datetime import timedelta
+
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
@@ -8,6 +10,7 @@ from tocsin_contracts import AlertSuppressed, EndReason, IncidentOpened, RunFini
 from tocsin_ingest import graph
 from tocsin_ingest.handlers import Handlers
 from tocsin_ingest.nodes import Nodes
+from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.graphs import Subgraph
@@ -24,7 +27,7 @@ def intake():
 def handlers(intake, *known, runs=None):
     triage = Subgraph("ingest", graph.build(Nodes(["Watchdog"])), InMemorySaver())
     store = runs or FakeRuns(*known)
-    return Handlers(triage, intake, store, store)
+    return Handlers(triage, Receiver(intake, store), store, store)
 
 
 async def test_a_new_run_is_investigated(intake):
@@ -80,3 +83,20 @@ def test_a_receiver_that_could_tell_nobody_from_a_stranger_does_not_start(monkey
         Settings.load()
     assert Settings(dev=True).ingest_tokens == ()
     assert Settings(ingest_tokens=(SecretStr("a-token-of-16-ch"),)).dev is False
+
+
+async def test_p1_an_alert_that_began_after_its_run_had_ended_gets_a_run_of_its_own(intake):
+    ended = build.run_finished()
+    late = build.alert(starts_at=ended.at + timedelta(seconds=1))
+    repeated = build.alert_repeated(alert=late)
+    handled = handlers(intake, build.run(build.alert_accepted(), ended))
+    await handled.on_alert_repeated(repeated)
+    assert [type(event).__name__ for event in intake.told] == ["AlertAccepted"]
+
+
+async def test_an_alert_that_began_before_the_end_of_its_run_stays_with_it(intake):
+    ended = build.run_finished()
+    known = build.alert(starts_at=ended.at - timedelta(seconds=1))
+    handled = handlers(intake, build.run(build.alert_accepted(), ended))
+    await handled.on_alert_repeated(build.alert_repeated(alert=known))
+    assert intake.told == []

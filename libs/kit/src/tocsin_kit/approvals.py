@@ -8,6 +8,7 @@ A missing record means that nothing was approved.
 import hashlib
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -18,6 +19,7 @@ from tocsin_contracts import ApprovalDenied, ApprovalGranted, Decision, Event, R
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, from_millis, millis
+from tocsin_kit.errors import TransientError
 from tocsin_kit.outbox import Outbox, Stored
 from tocsin_kit.store import Script, text_fields, translated
 
@@ -115,7 +117,7 @@ class Approvals:
             plan_hash=record["plan_hash"],
             state=ApprovalState(record["state"]),
             expires_at=from_millis(record["expires"]),
-            approvers=tuple(record.get("approvers", "").split()),
+            approvers=tuple(record.get("approvers", "").strip("\n").splitlines()),
             decided_by=record.get("decided_by", ""),
             decided_at=from_millis(decided) if decided else None,
             reason=record.get("reason", ""),
@@ -141,7 +143,7 @@ class Approvals:
         by: str,
         reason: str,
     ) -> Redeemed:
-        """Take a decision exactly once; the event that tells of it is published before return.
+        """Take a decision exactly once, and publish the event that tells of it.
 
         A crash after the decision and before its event is healed by the outbox.
         """
@@ -166,7 +168,8 @@ class Approvals:
         )
         redeemed = _redeemed(verdict, state, who, when)
         if redeemed.refusal is None:
-            await self._outbox.send(Stored(key, f"out:{event.topic}", event))
+            with suppress(TransientError):  # the decision stands; the outbox tells of it later
+                await self._outbox.send(Stored(key, f"out:{event.topic}", event))
         return redeemed
 
     async def decide(
@@ -186,7 +189,7 @@ class Approvals:
         """
         request = f"{surface}:{secrets.token_hex(4)}"
         nonce = await self.mint(run_id, plan_hash, request)
-        return await self.redeem(
+        taken = await self.redeem(
             run_id=run_id,
             plan_hash=plan_hash,
             surface=request,
@@ -195,6 +198,10 @@ class Approvals:
             by=by,
             reason=reason,
         )
+        if taken.refusal:
+            async with translated("void a nonce"):
+                await self._client.hdel(keys.approval(run_id, plan_hash), f"nonce:{request}")
+        return taken
 
     async def expire(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
         """Close a pending approval whose time is over; returns how it stands now."""

@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
 
 from faststream import AckPolicy, StreamMessage
+from faststream.exceptions import IncorrectState
 from faststream.nats import JStream, NatsBroker, PullSub
 from faststream.nats.schemas import Schedule
 from nats.errors import Error as NatsError
+from nats.errors import MaxPayloadError
 from pydantic import BaseModel, ValidationError
 
 from tocsin_contracts import Event, RunId
@@ -34,6 +36,8 @@ E = TypeVar("E", bound=Event)
 M = TypeVar("M", bound=BaseModel)
 PULL_SECONDS = 5.0
 PUBLISH_SECONDS = 5.0
+LETTER_BYTES = 128 * 1024
+"""How much of a body a dead letter keeps: with its escapes it has to fit into one message."""
 
 log = logging.get(__name__)
 
@@ -159,7 +163,7 @@ class Bus:
             "subject": subject,
             "event_id": event_id,
             "cause": cause,
-            "body": msg.body.decode("utf-8", errors="replace"),
+            "body": msg.body[:LETTER_BYTES].decode("utf-8", errors="replace"),
         }
         await self._store(
             json.dumps(letter).encode(),
@@ -184,7 +188,11 @@ class Bus:
             await self.broker.publish(
                 body, subject, headers=headers, stream=stream, timeout=timeout, schedule=schedule
             )
-        except (TimeoutError, NatsError, OSError) as error:
+        except MaxPayloadError as error:
+            raise PermanentError(
+                f"publish to {subject!r}: {len(body)} bytes are too many"
+            ) from error
+        except (TimeoutError, NatsError, OSError, IncorrectState) as error:
             raise TransientError(
                 f"publish to {subject!r}: the bus did not store it: {error!r}"
             ) from error

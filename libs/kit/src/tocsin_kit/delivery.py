@@ -35,8 +35,7 @@ def delivery(ack_wait: float, park: Park) -> type[BaseMiddleware]:
                     return await _classified(call_next, msg, park)
             finally:
                 beating.cancel()
-                with suppress(asyncio.CancelledError):
-                    await beating
+                await asyncio.wait([beating])
 
     return Delivery
 

@@ -54,18 +54,18 @@ class Intake:
     async def admit(self, incident_key: str, alert: Alert) -> Admission:
         """Attach the alert to the open run of its incident, or open one.
 
-        An alert whose run has ended and whose start has not changed is the same episode: it is
+        An alert whose run has ended and that does not start later is the same episode: it is
         counted there and opens nothing. A resolved alert never opens a run.
         """
-        key = keys.incident(incident_key)
-        episode = alert.starts_at.isoformat() if alert.starts_at else ""
-        run_id = run_id_of(incident_key, alert.fingerprint, episode)
-        now = millis(self._clock.now())
+        key, now = keys.incident(incident_key), millis(self._clock.now())
+        start = millis(alert.starts_at) if alert.starts_at else None
+        run_id = run_id_of(incident_key, alert.fingerprint, now if start is None else start)
+        started = "" if start is None else start
         await self._outbox.announce(key)
         stored_alert = alert.model_dump_json() + "\n" + incident_key
         outcome, found, count, firing, news = await self._admit(
             [key],
-            [alert.status, alert.fingerprint, episode, run_id, now, self._ttl_ms, stored_alert],
+            [alert.status, alert.fingerprint, started, run_id, now, self._ttl_ms, stored_alert],
         )
         if outcome == Outcome.IGNORED:
             return Admission(Outcome.IGNORED, RunId(found) if found else None, None)
@@ -80,12 +80,19 @@ class Intake:
 
     async def close(self, incident_key: str, run_id: RunId) -> None:
         """Let the next episode of an incident open a new run."""
-        await self._close([keys.incident(incident_key)], [run_id])
+        await self._close([keys.incident(incident_key)], [run_id, ""])
+
+    async def disown(self, incident_key: str, run_id: RunId, fingerprint: str) -> bool:
+        """Close an incident whose ended run got an alert that began after it.
+
+        Returns whether the alert still has no newer run; then it has to be admitted again.
+        """
+        return bool(await self._close([keys.incident(incident_key)], [run_id, fingerprint]))
 
 
-def run_id_of(incident_key: str, fingerprint: str, episode: str) -> RunId:
-    """Return the run that an episode opens: the same one after every crash and redelivery."""
-    return RunId("r" + derive_id(f"{incident_key}|{fingerprint}|{episode}", "run")[:15])
+def run_id_of(incident_key: str, fingerprint: str, start: int) -> RunId:
+    """Return the run that an episode opens, by its start in milliseconds."""
+    return RunId("r" + derive_id(f"{incident_key}|{fingerprint}|{start}", "run")[:15])
 
 
 def read(field: str, value: str) -> Event:

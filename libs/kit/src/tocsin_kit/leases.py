@@ -1,9 +1,8 @@
 """Work under a lease: it is renewed meanwhile, and the work stops when it is lost or cancelled."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from contextvars import ContextVar
+from contextlib import suppress
+from contextvars import ContextVar, Token
 from types import TracebackType
 
 from tocsin_kit.errors import TocsinError, TransientError
@@ -12,8 +11,8 @@ from tocsin_kit.runs import Lease, Renewal, RunStore
 _CURRENT: ContextVar[Lease | None] = ContextVar("tocsin_lease", default=None)
 
 
-class RunCancelledError(Exception):
-    """A person asked the run to stop while a handler worked on it."""
+class RunCancelledError(TransientError):
+    """A person asked the run to stop while a handler worked on it; the run's end follows."""
 
 
 def current() -> Lease | None:
@@ -21,59 +20,26 @@ def current() -> Lease | None:
     return _CURRENT.get()
 
 
-@asynccontextmanager
-async def held(
-    runs: RunStore, lease: Lease, every: float, *, stoppable: bool
-) -> AsyncIterator[None]:
-    """Renew the lease every so many seconds while the block runs.
+class Held:
+    """Renews a lease every so many seconds while the block runs.
 
-    Raises TransientError in the block when the lease is lost, and RunCancelledError when the run
-    was asked to stop and the block is stoppable.
-    """
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError("a lease is held by a task")
-    ended: list[Renewal] = []
-
-    async def beat() -> None:
-        while not ended:
-            await asyncio.sleep(every)
-            with suppress(TransientError):
-                found = await runs.renew(lease)
-                if found is Renewal.LOST or (found is Renewal.CANCELLED and stoppable):
-                    ended.append(found)
-                    task.cancel()
-
-    token, beating = _CURRENT.set(lease), asyncio.create_task(beat())
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not ended:
-            raise
-        task.uncancel()
-        if ended[0] is Renewal.CANCELLED:
-            raise RunCancelledError(lease.run_id) from None
-        raise TransientError(f"lease on run {lease.run_id!r} was lost") from None
-    finally:
-        _CURRENT.reset(token)
-        beating.cancel()
-        with suppress(asyncio.CancelledError):
-            await beating
-
-
-class GivenBack:
-    """Gives a lease back when the work under it raises; a result gives it back by its commit.
-
-    The attempt counts unless it was nobody's fault: the outside did not answer, a person stopped
-    the run, or this process ends.
+    Ends the block with TransientError when the lease is lost, and with RunCancelledError when the
+    run was asked to stop and the block is stoppable. When the block raises, the lease is given
+    back with the cause; the attempt counts unless it was nobody's fault. A block that ends well
+    keeps the lease for its commit.
     """
 
-    def __init__(self, runs: RunStore, lease: Lease) -> None:
+    def __init__(self, runs: RunStore, lease: Lease, every: float, *, stoppable: bool) -> None:
         self._runs = runs
         self._lease = lease
+        self._every = every
+        self._stoppable = stoppable
+        self._ended: Renewal | None = None
 
     async def __aenter__(self) -> None:
-        """Nothing to do: the lease is held already."""
+        """Start to renew."""
+        self._token: Token[Lease | None] = _CURRENT.set(self._lease)
+        self._beating = asyncio.create_task(self._beat(asyncio.current_task()))
 
     async def __aexit__(
         self,
@@ -81,13 +47,43 @@ class GivenBack:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Release it with the cause; the exception goes on."""
-        if error is not None:
-            blameless = isinstance(error, _BLAMELESS)
-            await self._runs.release(self._lease, counted=not blameless, cause=_cause(error))
+        """Stop renewing; say what ended the block, and give the lease back if it failed."""
+        _CURRENT.reset(self._token)
+        await self._stop_beating()
+        found = self._explained(error)
+        if found is not None:
+            blameless = isinstance(found, (TransientError, asyncio.CancelledError))
+            await self._runs.release(self._lease, counted=not blameless, cause=_cause(found))
+        if found is not error and found is not None:
+            raise found from None
 
+    async def _beat(self, worker: asyncio.Task[object] | None) -> None:
+        while self._ended is None:
+            await asyncio.sleep(self._every)
+            with suppress(TransientError):
+                found = await self._runs.renew(self._lease)
+                if found is Renewal.LOST or (found is Renewal.CANCELLED and self._stoppable):
+                    self._ended = found
+                    if worker is not None:
+                        worker.cancel()
 
-_BLAMELESS = (TransientError, RunCancelledError, asyncio.CancelledError)
+    async def _stop_beating(self) -> None:
+        self._beating.cancel()
+        try:
+            await asyncio.wait([self._beating])
+        except asyncio.CancelledError:
+            if self._ended is None:
+                raise
+        task = asyncio.current_task()
+        if self._ended is not None and task is not None:
+            task.uncancel()
+
+    def _explained(self, error: BaseException | None) -> BaseException | None:
+        if self._ended is None or not isinstance(error, asyncio.CancelledError):
+            return error
+        if self._ended is Renewal.CANCELLED:
+            return RunCancelledError("a person asked the run to stop")
+        return TransientError(f"lease on run {self._lease.run_id!r} was lost")
 
 
 def _cause(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from tocsin_contracts import Event
 from tocsin_kit import keys, logging
 from tocsin_kit.clock import Clock, SystemClock, millis
-from tocsin_kit.errors import TransientError
+from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.store import Script, text_fields, translated
 
 SETTLE_MS = 60_000
@@ -68,7 +68,7 @@ class Outbox:
         """Publish whatever still waits; returns how many events were sent."""
         async with translated("read the outbox"):
             found: Any = await self._client.zrange(self._index, 0, -1, withscores=True)
-        return sum([await self._flush_record(str(key), int(at)) for key, at in found])
+        return sum([await self._try_record(str(key), int(at)) for key, at in found])
 
     async def keep_flushing(self, every: float) -> None:
         """Flush every so many seconds until cancelled; an outage is logged and waited out."""
@@ -79,6 +79,14 @@ class Outbox:
                     log.info("outbox.republished", events=sent)
             except TransientError as error:
                 log.warning("outbox.flush_postponed", why=str(error))
+
+    async def _try_record(self, key: str, announced: int) -> int:
+        """One record that cannot be sent must not hold back the others."""
+        try:
+            return await self._flush_record(key, announced)
+        except (TransientError, PermanentError, ValueError) as error:
+            log.warning("outbox.record_waits", key=key, why=str(error))
+            return 0
 
     async def _flush_record(self, key: str, announced: int) -> int:
         async with translated(f"read {key!r}"):

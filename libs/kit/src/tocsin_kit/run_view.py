@@ -1,5 +1,6 @@
 """Reading runs: the record as an object, for whoever shows or continues one."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -54,9 +55,9 @@ class RunReader:
 
 def _run(run_id: RunId, record: dict[str, str]) -> Run:
     facts = {
-        name.removeprefix("fact:"): BY_TOPIC[name.removeprefix("fact:")].model_validate_json(body)
-        for name, body in record.items()
-        if name.startswith("fact:") and name.removeprefix("fact:") in BY_TOPIC
+        topic: BY_TOPIC[topic].model_validate_json(body.partition("\n")[2])
+        for topic, body in _facts(record)
+        if topic in BY_TOPIC
     }
     return Run(
         id=run_id,
@@ -67,3 +68,8 @@ def _run(run_id: RunId, record: dict[str, str]) -> Run:
         cancel_requested="cancel" in record,
         facts=facts,
     )
+
+
+def _facts(record: dict[str, str]) -> Iterator[tuple[str, str]]:
+    prefix = "fact:"
+    return ((n.removeprefix(prefix), b) for n, b in record.items() if n.startswith(prefix))

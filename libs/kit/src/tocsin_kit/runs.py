@@ -95,7 +95,8 @@ class RunStore:
             pipe = self._client.pipeline(transaction=False)
             pipe.hsetnx(key, "state", RunState.RECEIVED)
             pipe.hsetnx(key, "created", str(now))
-            pipe.hsetnx(key, f"fact:{event.topic}", event.model_dump_json())
+            at, body = fact(event)
+            pipe.hsetnx(key, f"fact:{event.topic}", f"{at}\n{body}")
             pipe.pexpire(key, self._ttl_ms)
             pipe.zadd(keys.RUNS, {event.run_id: now}, nx=True)
             pipe.zremrangebyscore(keys.RUNS, "-inf", now - self._ttl_ms)
@@ -137,7 +138,7 @@ class RunStore:
         that was moved elsewhere meanwhile (cancelled, say) returns no events.
         """
         state = next((e.state for e in reversed(outgoing) if e.state), None)
-        facts = [part for e in (event, *outgoing) for part in (e.topic, e.model_dump_json())]
+        facts = [part for e in (event, *outgoing) for part in (e.topic, *fact(e))]
         verdict, stored = await self._commit(
             lease.keys,
             [
@@ -173,6 +174,11 @@ class RunStore:
 
     def _now(self) -> int:
         return millis(self._clock.now())
+
+
+def fact(event: Event) -> tuple[str, str]:
+    """Return when an event happened, in ms, and the event; of two the record keeps the later."""
+    return str(millis(event.at)), event.model_dump_json()
 
 
 def _pack(outgoing: Sequence[Event]) -> str:

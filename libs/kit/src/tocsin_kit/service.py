@@ -56,27 +56,29 @@ async def run(service: Service) -> None:
     server, bus = _Server(_config(service)), service.parts.bus
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(service.parts.aclose)
+        stopped = asyncio.ensure_future(stop.wait())
         serving = asyncio.create_task(server.serve())
-        await bus.broker.start()
+        starting = asyncio.create_task(bus.broker.start())
         stack.push_async_callback(bus.close)
-        tasks = [asyncio.ensure_future(start()) for start in service.background]
-        log.info("service.started", port=service.port)
-        await _first(asyncio.ensure_future(stop.wait()), serving, *tasks)
+        tasks: list[asyncio.Future[Any]] = [starting]
+        await _first(stopped, serving, starting)
+        if not stopped.done():
+            tasks = [asyncio.ensure_future(start()) for start in service.background]
+            log.info("service.started", port=service.port)
+            await _first(stopped, serving, *tasks)
         log.info("service.stopping")
         server.should_exit = True
-        for task in tasks:
+        for task in (stopped, *tasks):
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=DRAIN_SECONDS)
+        await asyncio.wait([stopped, *tasks], timeout=DRAIN_SECONDS)
         await serving
 
 
-async def _first(stopped: "asyncio.Future[Any]", *tasks: "asyncio.Future[Any]") -> None:
+async def _first(*tasks: "asyncio.Future[Any]") -> None:
     """Wait for the first to end; a failure of any of them is ours."""
-    done, _ = await asyncio.wait([stopped, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in done:
         task.result()
-    stopped.cancel()
 
 
 def _config(service: Service) -> uvicorn.Config:

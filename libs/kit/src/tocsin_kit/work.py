@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from tocsin_contracts import EndReason, Event, RunFinished, RunId, RunState
+from tocsin_contracts import EndReason, Event, RunFinished, RunId, RunState, derive_id
 from tocsin_kit import leases, logging
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import OPEN, Move
@@ -55,12 +55,13 @@ class Work:
     async def fail(self, run_id: RunId, event_id: str, sentence: str) -> None:
         """End a run as `failed`, once, because one of its events cannot be handled.
 
-        Nothing has to be ended under an id that no run can have.
+        It is a step of its own: the event may have been handled, and only its answer be impossible
+        to publish. Nothing has to be ended under an id that no run can have.
         """
         try:
             event = RunFinished(
                 run_id=run_id,
-                id=event_id,
+                id=derive_id(event_id, RunFinished.topic),
                 outcome=RunState.FAILED,
                 reason=EndReason.HANDLER_FAILED,
                 sentence=sentence,
@@ -80,16 +81,8 @@ class Work:
         self, begin: Begin, event: Event, handler: Handler[Event], allowed: Move
     ) -> tuple[Event, ...]:
         lease = begin.lease
-        every, stoppable = self._renew_every, allowed.stoppable
-        try:
-            async with (
-                leases.GivenBack(self._runs, lease),
-                leases.held(self._runs, lease, every, stoppable=stoppable),
-            ):
-                answer = await handler(event)
-        except leases.RunCancelledError:
-            log.info("work.stopped_by_cancel", topic=event.topic)
-            return ()
+        async with leases.Held(self._runs, lease, self._renew_every, stoppable=allowed.stoppable):
+            answer = await handler(event)
         outgoing = _listed(answer)
         caused = [e.caused_by(event.id, self._service, n) for n, e in enumerate(outgoing)]
         return await self._runs.commit(lease, allowed, event, caused)

@@ -79,7 +79,7 @@ class FakeIntake(Outage):
         if known:
             repeated = AlertRepeated(run_id=known, alert=alert, occurrences=len(self.admitted))
             return Admission(Outcome.ATTACHED, known, Stored(incident_key, "out:2", repeated))
-        run_id = run_id_of(incident_key, alert.fingerprint, "")
+        run_id = run_id_of(incident_key, alert.fingerprint, len(self.admitted))
         self.open[incident_key] = run_id
         accepted = AlertAccepted(run_id=run_id, alert=alert, incident_key=incident_key)
         return Admission(Outcome.OPENED, run_id, Stored(incident_key, "out:1", accepted))
@@ -94,6 +94,14 @@ class FakeIntake(Outage):
         """Keep that the incident was closed."""
         self.closed.append((incident_key, run_id))
         self.open.pop(incident_key, None)
+
+    async def disown(self, incident_key: str, run_id: RunId, fingerprint: str) -> bool:
+        """Close the incident, unless a newer run has it."""
+        del fingerprint
+        if self.open.get(incident_key, run_id) != run_id:
+            return False
+        await self.close(incident_key, run_id)
+        return True
 
 
 class FakeRuns(Outage):

@@ -1,6 +1,7 @@
 """Composition root: the only file that knows every part of action."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from tocsin_action import graph
@@ -51,7 +52,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     waiting, applying = RunState.AWAITING_APPROVAL, RunState.APPLYING
     bus = parts.bus
     bus.on(PlanDrafted, handlers.on_plan_drafted, move(RunState.VALIDATING))
-    bus.on(ApprovalGranted, handlers.on_approval_granted, move(waiting, during=applying))
+    writing = replace(move(waiting, during=applying), stoppable=False)  # half a write helps nobody
+    bus.on(ApprovalGranted, handlers.on_approval_granted, writing)
     bus.on(ApprovalDenied, handlers.on_approval_denied, move(waiting))
     bus.on(AlertResolved, handlers.on_alert_resolved, move(waiting, RunState.PR_OPEN))
     bus.on(RunCancelRequested, handlers.on_run_cancel_requested, OPEN)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tocsin_action.ports import Approvals, Reader
 from tocsin_action.state import ActionState
 from tocsin_contracts import (
+    AlertRepeated,
     AlertResolved,
     ApprovalDenied,
     ApprovalExpired,
@@ -13,6 +14,7 @@ from tocsin_contracts import (
     EndReason,
     Event,
     PlanDrafted,
+    PullRequestOpened,
     RunCancelRequested,
     RunFinished,
     RunId,
@@ -22,6 +24,7 @@ from tocsin_contracts.views import ApprovalState
 from tocsin_kit.approvals import approval_id
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.graphs import Subgraph
+from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
 from tocsin_kit.untrusted import line
 
@@ -98,7 +101,7 @@ class Handlers:
     async def on_alert_resolved(self, event: AlertResolved) -> RunFinished | None:
         """End a run whose alerts have all cleared; a waiting approval is withdrawn."""
         run = await self._runs.get(event.run_id)
-        if event.still_firing or run is None:
+        if event.still_firing or run is None or _fires_again(run, event):
             return None
         if run.state is RunState.PR_OPEN:
             return _cleared(
@@ -107,7 +110,7 @@ class Handlers:
                 "The alerts cleared. The pull request is open: merge it or close it by hand.",
             )
         if not await self._withdrawn(event.run_id):
-            return None
+            raise TransientError("somebody said yes just before; the pull request comes first")
         return _cleared(
             event.run_id, RunState.NO_CHANGE, "The alerts cleared before anything was changed."
         )
@@ -115,12 +118,15 @@ class Handlers:
     async def on_run_cancel_requested(self, event: RunCancelRequested) -> RunFinished:
         """End a run on a person's word, once nobody works on it any more."""
         await self._withdrawn(event.run_id)
+        run = await self._runs.get(event.run_id)
+        opened = run.fact(PullRequestOpened) if run else None
         why = f": {line(event.reason, 500)}" if event.reason else ""
+        left = f" {opened.url} stays open: close it by hand." if opened else ""
         return RunFinished(
             run_id=event.run_id,
             outcome=RunState.CANCELLED,
             reason=EndReason.CANCELLED_BY_USER,
-            sentence=f"{event.by} stopped the run{why}.",
+            sentence=f"{event.by} stopped the run{why}.{left}",
         )
 
     async def _drafted(self, run_id: RunId, plan_hash: str) -> PlanDrafted:
@@ -157,6 +163,12 @@ def _decided(event: PlanDrafted, state: ApprovalState) -> RunFinished:
         sentence=f"Plan {event.plan.short_hash} came up again after it was {state.value}: what was "
         "decided could not be carried out as it stands. Nothing was written.",
     )
+
+
+def _fires_again(run: Run, cleared: AlertResolved) -> bool:
+    """Whether an alert of the run came in after this one had cleared."""
+    repeated = run.fact(AlertRepeated)
+    return repeated is not None and repeated.at > cleared.at
 
 
 def _cleared(run_id: RunId, outcome: RunState, sentence: str) -> RunFinished:

@@ -21,5 +21,5 @@ class Settings(ServiceSettings):
         default=(), description="Ids of people who may decide; nobody may if it is empty."
     )
     approval_hours: float = Field(
-        default=4, gt=0, description="Hours until an approval nobody decided expires."
+        default=4, gt=0, le=24 * 20, description="Hours until an approval nobody decided expires."
     )

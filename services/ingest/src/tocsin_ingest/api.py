@@ -12,12 +12,12 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from tocsin_contracts import Alert
-from tocsin_contracts.views import AlertReceipt, DeliveryReceipt, DeliveryStatus
-from tocsin_ingest import admission
-from tocsin_ingest.ports import AlertSource, BadPayloadError, Intake, Runs
+from tocsin_contracts.views import AlertReceipt, DeliveryReceipt, DeliveryStatus, ErrorView
+from tocsin_ingest.ports import AlertSource, BadPayloadError
+from tocsin_ingest.receiver import Receiver
 from tocsin_kit import logging
 from tocsin_kit.errors import TransientError
-from tocsin_kit.intake import Admission, Outcome
+from tocsin_kit.intake import Admission
 from tocsin_kit.registry import Registry
 
 log = logging.get(__name__)
@@ -29,7 +29,7 @@ class RefusedError(Exception):
     def __init__(self, status: int, error: str, hint: str) -> None:
         super().__init__(error)
         self.status = status
-        self.body = {"error": error, "hint": hint}
+        self.view = ErrorView(error=error, hint=hint)
 
 
 class Api:
@@ -38,16 +38,14 @@ class Api:
     def __init__(
         self,
         sources: Registry[AlertSource],
-        intake: Intake,
-        runs: Runs,
+        receiver: Receiver,
         *,
         tokens: Sequence[SecretStr],
         replica_labels: frozenset[str],
         max_body_bytes: int,
     ) -> None:
         self._sources = sources
-        self._intake = intake
-        self._runs = runs
+        self._receiver = receiver
         self._tokens = [token.get_secret_value().encode() for token in tokens]
         self._replica_labels = replica_labels
         self._max_body_bytes = max_body_bytes
@@ -66,7 +64,7 @@ class Api:
             raise RefusedError(404, f"no alert source {name!r}", f"known sources: {known}")
         alerts = self._parse(self._sources[name], await self._body(request))
         try:
-            admitted = [(alert, await self._admit(alert)) for alert in alerts]
+            admitted = [(alert, await self._receiver.take(alert)) for alert in alerts]
         except TransientError as error:
             log.warning("ingest.not_stored", why=str(error))
             raise RefusedError(
@@ -74,25 +72,12 @@ class Api:
             ) from error
         return JSONResponse(_answer(admitted).model_dump(), 202)
 
-    async def _admit(self, alert: Alert) -> Admission:
-        admitted = await self._intake.admit(admission.incident_key(alert), alert)
-        if admitted.outcome is Outcome.OPENED and admitted.stored:
-            await self._runs.create(admitted.stored.event)
-        await self._intake.tell(admitted)
-        log.info(
-            "ingest.alert_admitted",
-            outcome=admitted.outcome,
-            run=admitted.run_id,
-            title=alert.title,
-        )
-        return admitted
-
     def _verify(self, request: Request) -> None:
         if not self._tokens:
             return
-        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
-        matches = [hmac.compare_digest(given, token) for token in self._tokens]
-        if not any(matches):
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        matches = [hmac.compare_digest(given.encode(), token) for token in self._tokens]
+        if scheme.lower() != "bearer" or not any(matches):
             raise RefusedError(
                 401, "unknown sender", "send `Authorization: Bearer <one of TOCSIN_INGEST_TOKENS>`"
             )
@@ -152,7 +137,7 @@ async def _refuse(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RefusedError):
         raise error
     retry = {"Retry-After": "5"} if error.status == 503 else None  # noqa: PLR2004 - the status itself
-    return JSONResponse(error.body, error.status, headers=retry)
+    return JSONResponse(error.view.model_dump(), error.status, headers=retry)
 
 
 def _no_constant(name: str) -> NoReturn:

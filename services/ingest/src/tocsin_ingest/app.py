@@ -7,6 +7,7 @@ from tocsin_ingest import graph, sources
 from tocsin_ingest.api import Api
 from tocsin_ingest.handlers import Handlers
 from tocsin_ingest.nodes import Nodes
+from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
 from tocsin_ingest.state import TriageState
 from tocsin_kit import intake
@@ -22,7 +23,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
     outbox = Outbox(parts.redis, "ingest", intake.read, parts.bus.publish)
-    receiver = intake.Intake(parts.redis, outbox, ttl_days=settings.run_ttl_days)
+    records = intake.Intake(parts.redis, outbox, ttl_days=settings.run_ttl_days)
+    receiver = Receiver(records, parts.runs)
     triage: Subgraph[TriageState] = Subgraph(
         "ingest", graph.build(Nodes(settings.suppress_alerts)), saver(parts.raw_redis)
     )
@@ -35,7 +37,6 @@ def build(flags: Sequence[str] = ()) -> Service:
     api = Api(
         sources.load(),
         receiver,
-        parts.runs,
         tokens=settings.ingest_tokens,
         replica_labels=frozenset(settings.replica_labels),
         max_body_bytes=settings.max_body_bytes,

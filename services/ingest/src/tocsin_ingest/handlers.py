@@ -12,7 +12,8 @@ from tocsin_contracts import (
     RunFinished,
     RunState,
 )
-from tocsin_ingest.ports import Intake, Reader, Runs
+from tocsin_ingest.ports import Reader, Runs
+from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.state import TriageState
 from tocsin_kit.graphs import Subgraph
 
@@ -21,10 +22,10 @@ class Handlers:
     """One method per event that ingest consumes; what it returns is committed and published."""
 
     def __init__(
-        self, graph: Subgraph[TriageState], intake: Intake, runs: Runs, reader: Reader
+        self, graph: Subgraph[TriageState], receiver: Receiver, runs: Runs, reader: Reader
     ) -> None:
         self._graph = graph
-        self._intake = intake
+        self._receiver = receiver
         self._runs = runs
         self._reader = reader
 
@@ -48,12 +49,19 @@ class Handlers:
         ]
 
     async def on_alert_repeated(self, event: AlertRepeated) -> None:
-        """Keep the latest count on the run's record; nothing else follows from a repeat."""
-        del event
+        """Keep the count on the run's record; an alert that began after the run gets its own.
+
+        It was attached because the end of the run had not reached the receiver yet.
+        """
+        run = await self._reader.get(event.run_id)
+        finished = run.fact(RunFinished) if run else None
+        began = event.alert.starts_at
+        if finished and began and began > finished.at:
+            await self._receiver.take_again(event.alert, event.run_id)
 
     async def on_run_finished(self, event: RunFinished) -> None:
         """Let the next episode of the incident open a new run."""
         run = await self._reader.get(event.run_id)
         accepted = run.fact(AlertAccepted) if run else None
         if accepted:
-            await self._intake.close(accepted.incident_key, event.run_id)
+            await self._receiver.close(accepted.incident_key, event.run_id)

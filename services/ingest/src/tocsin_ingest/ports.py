@@ -38,6 +38,9 @@ class Intake(Protocol):
     async def close(self, incident_key: str, run_id: RunId) -> None:
         """Let the next episode open a new run."""
 
+    async def disown(self, incident_key: str, run_id: RunId, fingerprint: str) -> bool:
+        """Close an incident whose ended run got a later alert; whether that has no newer run."""
+
 
 class Runs(Protocol):
     """Makes the record of a new run."""

@@ -13,7 +13,9 @@ local state = redis.call('HGET', run, 'state') or 'received'
 local version = tonumber(redis.call('HGET', run, 'version') or '0')
 -- An event newer than the record means that the store lost its last moments: the event wins.
 if tonumber(ARGV[8]) <= version and not among(ARGV[5], state) then
-  return {among(ARGV[6], state) and 'early' or 'stale', state, 0}
+  -- A run that the store does not know will not come any further.
+  local waits = among(ARGV[6], state) and redis.call('EXISTS', run) == 1
+  return {waits and 'early' or 'stale', state, 0}
 end
 
 local owner = redis.call('GET', lease)

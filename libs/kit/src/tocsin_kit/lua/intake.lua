@@ -1,35 +1,52 @@
 -- Attach one delivery of an alert to its run, or open one, and keep the news until it is published.
 -- KEYS: incident
--- ARGV: 1 status, 2 fingerprint, 3 episode (start of the alert), 4 run id to open, 5 now ms,
---       6 time to live ms, 7 the alert
+-- ARGV: 1 status, 2 fingerprint, 3 start of the alert in ms ('' if the sender does not say),
+--       4 run id to open, 5 now ms, 6 time to live ms, 7 the alert
 -- Returns {outcome, run id, occurrences, alerts still firing, number of the stored news}
 -- Outcomes: opened, attached, resolved, ignored
+local EPISODES_KEPT = 500
 local key = KEYS[1]
 local run = redis.call('HGET', key, 'run')
 local open = redis.call('HGET', key, 'open') == '1'
-local member = 'firing:' .. ARGV[2]
-local known = redis.call('HGET', key, 'episode:' .. ARGV[2])
+local member, episode = 'firing:' .. ARGV[2], 'episode:' .. ARGV[2]
+local start = tonumber(ARGV[3])
+
+-- An episode is over when its alert resolved, or when the alert starts later than ever before. Of
+-- an alert that does not say when it started, only the first can be told.
+local known = tonumber(redis.call('HGET', key, episode) or '')
+local same_episode = run and known and (not start or start <= known)
 
 local outcome
 if ARGV[1] == 'resolved' then
   if not run or redis.call('HEXISTS', key, member) == 0 then return {'ignored', run or '', 0, 0, 0} end
   redis.call('HDEL', key, member)
+  if known == 0 then redis.call('HDEL', key, episode) end
   outcome = 'resolved'
-elseif open or (run and known == ARGV[3]) then
+elseif open or same_episode then
   outcome = 'attached'
 else
-  local counters = redis.call('HMGET', key, 'news')
   -- Episodes stay known: an alert that outlives its run would name that run again.
+  local episodes = {}
   for _, field in ipairs(redis.call('HKEYS', key)) do
-    if not string.find(field, '^out:') and not string.find(field, '^episode:') then
+    if string.find(field, '^episode:') then
+      episodes[#episodes + 1] = field
+    elseif not string.find(field, '^out:') and field ~= 'news' then
       redis.call('HDEL', key, field)
     end
   end
-  redis.call('HSET', key, 'run', ARGV[4], 'open', '1', 'first_seen', ARGV[5], 'news', counters[1] or '0')
+  if #episodes > EPISODES_KEPT then
+    local at = {}
+    for _, field in ipairs(episodes) do at[field] = tonumber(redis.call('HGET', key, field)) end
+    table.sort(episodes, function(a, b) return at[a] > at[b] end)
+    for i = EPISODES_KEPT + 1, #episodes do redis.call('HDEL', key, episodes[i]) end
+  end
+  redis.call('HSET', key, 'run', ARGV[4], 'open', '1')
   run, outcome = ARGV[4], 'opened'
 end
 
-if outcome ~= 'resolved' then redis.call('HSET', key, member, ARGV[3], 'episode:' .. ARGV[2], ARGV[3]) end
+if outcome ~= 'resolved' then
+  redis.call('HSET', key, member, '1', episode, string.format('%.0f', math.max(start or 0, known or 0)))
+end
 local firing = 0
 for _, field in ipairs(redis.call('HKEYS', key)) do
   if string.sub(field, 1, 7) == 'firing:' then firing = firing + 1 end
@@ -37,7 +54,7 @@ end
 local count = outcome == 'resolved' and tonumber(redis.call('HGET', key, 'count') or '0')
   or redis.call('HINCRBY', key, 'count', 1)
 local news = redis.call('HINCRBY', key, 'news', 1)
-redis.call('HSET', key, 'last_seen', ARGV[5],
-  'out:' .. news, table.concat({outcome, run, count, firing, ARGV[5], ARGV[7]}, '\n'))
+redis.call('HSET', key, 'out:' .. news,
+  table.concat({outcome, run, count, firing, ARGV[5], ARGV[7]}, '\n'))
 redis.call('PEXPIRE', key, ARGV[6])
 return {outcome, run, count, firing, news}

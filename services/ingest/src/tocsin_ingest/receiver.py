@@ -1,0 +1,41 @@
+"""Take alerts in: each finds its run or opens one, and the news of it reaches the bus."""
+
+from tocsin_contracts import Alert, RunId
+from tocsin_ingest import admission
+from tocsin_ingest.ports import Intake, Runs
+from tocsin_kit import logging
+from tocsin_kit.intake import Admission, Outcome
+
+log = logging.get(__name__)
+
+
+class Receiver:
+    """Admits alerts; returns once the bus has stored what follows, or raises TransientError."""
+
+    def __init__(self, intake: Intake, runs: Runs) -> None:
+        self._intake = intake
+        self._runs = runs
+
+    async def take(self, alert: Alert) -> Admission:
+        """Attach one alert to the run of its incident, or open a run."""
+        admitted = await self._intake.admit(admission.incident_key(alert), alert)
+        if admitted.outcome is Outcome.OPENED and admitted.stored:
+            await self._runs.create(admitted.stored.event)
+        await self._intake.tell(admitted)
+        log.info(
+            "ingest.alert_admitted",
+            outcome=admitted.outcome,
+            run=admitted.run_id,
+            title=alert.title,
+        )
+        return admitted
+
+    async def take_again(self, alert: Alert, ended: RunId) -> None:
+        """Give an alert a run of its own that was attached to one which had ended before it."""
+        key = admission.incident_key(alert)
+        if await self._intake.disown(key, ended, alert.fingerprint):
+            await self.take(alert)
+
+    async def close(self, incident_key: str, run_id: RunId) -> None:
+        """Let the next episode of an incident open a new run."""
+        await self._intake.close(incident_key, run_id)
