@@ -82,7 +82,9 @@ SAMPLES = {
         change(), tuple(change(hypothesis=wrong) for wrong in (UNSEEN, UNCITED, UNANSWERED))
     ),
     "value-is-current": Samples(change(), (change(MANIFEST.replace(b"128Mi", b"192Mi")),)),
-    "scope-is-exact": Samples(change(), (change(MANIFEST.replace(b"spec:", b"spec: # it", 1)),)),
+    "scope-is-exact": Samples(
+        change(), (change(MANIFEST.replace(b"spec:", b"spec: # it", 1)), change(after={}))
+    ),
     "policy-allows": Samples(
         change(),
         (

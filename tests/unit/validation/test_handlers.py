@@ -25,7 +25,7 @@ from tocsin_gitops import hashing
 from tocsin_gitops.bounds import Limits
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.pulls import PullState
-from tocsin_gitops.source import LocalGitSource
+from tocsin_gitops.source import BlobFile, LocalGitSource
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.repositories import FakeRepositories
@@ -384,6 +384,38 @@ async def test_a_stale_plan_is_drafted_anew_on_the_base_as_it_is_now(desk):
     assert drafted.plan.base_sha == head
     assert drafted.plan.plan_hash != stale.plan_hash
     assert drafted.plan.plan_hash == hashing.plan_hash(drafted.plan, build.RUN)
+
+
+class Shifting(FakeRepositories):
+    """Repositories that show other files at a commit once they have been looked at."""
+
+    def __init__(self, repo, later):
+        super().__init__()
+        self.commit(repo, {FILE: MANIFEST})
+        self._later = {path: BlobFile(data.encode(), "100644") for path, data in later.items()}
+
+    async def files(self, repo, sha):
+        looked_at = repo.name in self.read[1:]
+        found = await super().files(repo, sha)
+        return self._later if looked_at else found
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {FILE: MANIFEST.replace("128Mi", "192Mi")},
+        {FILE: MANIFEST.replace("payments-api", "web")},
+        {FILE: "kind: ["},
+        {},
+    ],
+    ids=["value", "object", "syntax", "file"],
+)
+async def test_an_edit_that_cannot_be_made_is_handed_over_and_never_a_fault(desk, later):
+    desk.repositories = Shifting(REPO, later)
+    told = escalated(await desk.validate(), EndReason.CHECKS_FAILED)
+    assert FILE in told.sentence
+    verdicts = {one.check: one.verdict for one in told.checks}
+    assert verdicts["value-is-current"] is CheckVerdict.FAIL
 
 
 class Shrug:

@@ -1,10 +1,11 @@
 """The steps from a hypothesis to a plan; each takes the state and returns what changed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from tocsin_contracts import CheckResult, CheckVerdict, Event, PlanDrafted, RunId
+from tocsin_contracts import CheckResult, CheckVerdict, Edit, Event, PlanDrafted, RunId
 from tocsin_gitops import editing
 from tocsin_gitops.config import GitOps
+from tocsin_gitops.editing import EditRefused
 from tocsin_validation import drafting, endings
 from tocsin_validation.ports import Check, Consequence, Proposed, Source
 from tocsin_validation.resolving import Resolver, Unresolved
@@ -62,13 +63,21 @@ class Nodes:
             target=target,
             edits=edits,
             before=before,
-            after=editing.apply(before, edits),
+            after=_after(before, edits),
             modes={path: file.mode for path, file in touched.items()},
             policy=self._gitops.policy,
             head_branch=head_branch,
             branch_at=await self._source.branch(repository, head_branch),
             pull=await self._source.find_pull(repository, head_branch),
         )
+
+
+def _after(before: Mapping[str, bytes], edits: Sequence[Edit]) -> dict[str, bytes]:
+    """An edit that cannot be made is for the checks to tell, not a fault of this service."""
+    try:
+        return editing.apply(before, edits)
+    except EditRefused:
+        return {}
 
 
 def _consequences(

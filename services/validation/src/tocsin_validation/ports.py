@@ -32,7 +32,8 @@ class Source(Protocol):
 class Proposed:
     """A change that is about to become a plan: what every check looks at.
 
-    `before` and `modes` hold the touched files at the base commit, `after` what they become.
+    `before` and `modes` hold the touched files at the base commit, `after` what they become: no
+    file at all where an edit cannot be made.
     `branch_at` is the commit of `head_branch`, the branch of the issue; None if there is none yet.
     """
 

@@ -14,11 +14,12 @@ class ScopeIsExact:
     reason = EndReason.CHECKS_FAILED
 
     def run(self, change: Proposed) -> CheckResult:
-        """Count the lines that change against the edits that were declared."""
+        """Compare the files and lines that change with the edits that were declared."""
         edited = {edit.file for edit in change.edits if edit.op is EditOp.SET}
         after = {path: data for path, data in change.after.items() if path in edited}
         lines = changed_lines(change.before, after)
         declared = sum(edit.op is EditOp.SET for edit in change.edits)
-        files = ", ".join(sorted(change.after))
-        answer = passed if lines <= 2 * declared else failed
+        files = ", ".join(sorted(change.after)) or "no file"
+        named = {edit.file for edit in change.edits} == change.after.keys()
+        answer = passed if named and lines <= 2 * declared else failed
         return answer(self.name, f"{declared} field(s) edited, {lines} line(s) of diff, in {files}")
