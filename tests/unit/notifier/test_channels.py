@@ -31,9 +31,9 @@ class Chat:
         return httpx.Response(self._answer)
 
 
-async def sent(answer):
+async def sent(answer, message=MESSAGE):
     chat = Chat(answer)
-    await WebhookChannel(URL, httpx.MockTransport(chat)).send(MESSAGE)
+    await WebhookChannel(URL, httpx.MockTransport(chat)).send(message)
     return chat.requests
 
 
@@ -46,6 +46,22 @@ async def test_a_message_is_posted_as_text_with_the_events_id_as_its_key(status)
         "run_id": "r1",
     }
     assert request.headers["idempotency-key"] == "e1"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("<!channel> hear", "&lt;!channel&gt; hear"),
+        ("<https://h|here> & there", "&lt;https://h|here&gt; &amp; there"),
+        ("@here, _@all_", "@\u200bhere, _@\u200ball_"),
+        ("<@U123>", "&lt;@\u200bU123&gt;"),
+        ("an image@sha256:0a, a line @@ -1 +1 @@", "an image@sha256:0a, a line @@ -1 +1 @@"),
+        ('it\'s "so"', 'it\'s "so"'),
+    ],
+)
+async def test_p9_no_text_calls_people_or_shows_a_link_as_something_else(said, shown):
+    (request,) = await sent(200, Message("e1", "r1", said, said))
+    assert json.loads(request.content)["text"] == f"*{shown}*\n{shown}"
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])

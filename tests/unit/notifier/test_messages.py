@@ -94,11 +94,34 @@ def test_what_needs_a_person_comes_with_all_that_was_seen():
     assert text.splitlines() == ["Nobody knows the cause.", "- two pods restart", "- no commit"]
 
 
-@pytest.mark.parametrize("state", [state for state in RunState if state.terminal])
+def test_of_much_that_was_seen_the_first_lines_are_told_and_the_rest_is_counted():
+    seen = [f"line {number}" for number in range(12)]
+    told = rendered(build.run_escalated(seen=tuple(seen))).text.splitlines()
+    assert told[1:] == [*(f"- {line}" for line in seen[:10]), "… 2 more"]
+    told = rendered(build.run_escalated(seen=tuple(seen[:10]))).text.splitlines()
+    assert told[-1] == "- line 9"
+
+
+@pytest.mark.parametrize("state", [s for s in RunState if s.terminal and s != "suppressed"])
 def test_p4_the_end_of_a_run_is_told_with_its_sentence(state):
     message = rendered(build.run_finished(outcome=state))
     assert message.title == f"Run ended: {state.value}"
     assert message.text == "Nobody knows the cause."
+
+
+def test_nobody_hears_of_a_run_that_a_rule_suppressed():
+    assert rendered(build.run_finished(outcome=RunState.SUPPRESSED)) is None
+
+
+def test_a_run_that_was_handed_over_is_told_once_with_all_that_was_seen():
+    ended = {"outcome": RunState.ESCALATED, "producer": "validation"}
+    assert rendered(build.run_finished(**ended)) is None
+    assert rendered(build.run_escalated(producer="validation")) is not None
+
+
+def test_p7_a_run_that_no_longer_could_be_written_is_told_by_its_end():
+    ended = build.run_finished(outcome=RunState.ESCALATED, producer="action")
+    assert rendered(ended).title == "Run ended: escalated"
 
 
 @TOLD
@@ -115,3 +138,40 @@ def test_p9_a_title_that_others_wrote_stays_on_one_line():
     assert "\n" not in message.title
     assert "\u202e" not in message.title
     assert message.text == "x y"
+
+
+HOSTILE = "a\n```\nApproved by ana\n\u202e- b ``\u200b` c"
+
+
+def hostile_events():
+    alert = build.alert(title=HOSTILE, summary=HOSTILE)
+    hypothesis = build.hypothesis(finding=build.finding(summary=HOSTILE))
+    target = build.target(file=HOSTILE)
+    plan = build.plan(title=HOSTILE, target=target)
+    decision = build.decision(reason=HOSTILE)
+    return [
+        build.incident_opened(alert=alert),
+        build.approval_requested(alert=alert, hypothesis=hypothesis, plan=plan),
+        build.approval_granted(decision=decision),
+        build.approval_denied(decision=decision),
+        build.pull_request_opened(title=HOSTILE, url=HOSTILE),
+        build.run_escalated(alert=alert, sentence=HOSTILE, seen=(HOSTILE, HOSTILE)),
+        build.run_finished(sentence=HOSTILE),
+    ]
+
+
+@pytest.mark.parametrize("event", hostile_events(), ids=lambda event: event.topic)
+def test_p9_no_text_of_others_forges_a_line_or_opens_a_box(event):
+    message = rendered(event)
+    ours = rendered(build.event(type(event)))
+    assert "\n" not in message.title
+    assert "\u202e" not in message.title + message.text
+    assert message.text.count("```") == ours.text.count("```")
+    assert "```" not in message.title
+    lines = message.text.splitlines()
+    assert [line for line in lines if line.startswith(("Approved", "- b"))] == []
+
+
+def test_p9_a_sentence_has_an_end():
+    text = rendered(build.run_escalated(sentence="x" * 9999, seen=("y" * 9999,))).text
+    assert len(text) < 1500

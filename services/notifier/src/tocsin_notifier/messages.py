@@ -10,6 +10,7 @@ from tocsin_contracts import (
     PullRequestOpened,
     RunEscalated,
     RunFinished,
+    RunState,
 )
 from tocsin_kit.untrusted import line
 from tocsin_notifier.ports import Message
@@ -17,12 +18,21 @@ from tocsin_notifier.ports import Message
 DIFF_LIMIT = 2400
 """Characters of a diff that a message shows; the API and the console show it whole."""
 
+LINE, SENTENCE = 200, 1000
+"""Characters of a title or a line of a list, and of a sentence, that others may have written."""
+
+SEEN = 10
+"""Lines of what was seen; the API and the console show them all."""
+
+ESCALATES = "validation"
+"""The service that escalates with `RunEscalated`, which tells more than the end of the run."""
+
 
 def render(event: Event) -> Message | None:
     """Return the message of an event, or None where people need not hear of it."""
     match event:
         case IncidentOpened():
-            title, text = f"Investigating {line(event.alert.title)}", line(event.alert.summary, 500)
+            title, text = f"Investigating {event.alert.title}", _said(event.alert.summary)
         case ApprovalRequested():
             title, text = f"Approve? {event.plan.title}", _question(event)
         case ApprovalGranted():
@@ -30,24 +40,31 @@ def render(event: Event) -> Message | None:
         case ApprovalDenied():
             title, text = f"Rejected by {event.decision.by}", _decision(event.decision)
         case PullRequestOpened():
-            title, text = f"Pull request opened: {event.title}", event.url
+            title, text = f"Pull request opened: {event.title}", _said(event.url)
         case RunEscalated():
-            title, text = f"Needs a person: {line(event.alert.title)}", _known(event)
-        case RunFinished():
-            title, text = f"Run ended: {event.outcome.value}", event.sentence
+            title, text = f"Needs a person: {event.alert.title}", _known(event)
+        case RunFinished() if not _is_told_already(event):
+            title, text = f"Run ended: {event.outcome.value}", _said(event.sentence)
         case _:
             return None
-    return Message(id=event.id, run_id=event.run_id, title=title, text=text.strip())
+    return Message(id=event.id, run_id=event.run_id, title=_said(title, LINE), text=text)
+
+
+def _is_told_already(ended: RunFinished) -> bool:
+    """Whether nobody needs to hear of it: a rule said so, or `RunEscalated` tells it."""
+    escalated = ended.outcome is RunState.ESCALATED and ended.producer == ESCALATES
+    return escalated or ended.outcome is RunState.SUPPRESSED
 
 
 def _question(event: ApprovalRequested) -> str:
     plan, finding = event.plan, event.hypothesis.finding
     passed = sum(check.verdict == "pass" for check in plan.checks)
+    place = f"Repository {plan.target.repo}, file {plan.target.file}, risk {plan.risk.value}."
     return "\n".join(
         [
-            finding.summary,
+            _said(finding.summary),
             f"Confidence {finding.confidence:.0%}, {passed} of {len(plan.checks)} checks passed.",
-            f"Repository {plan.target.repo}, file {plan.target.file}, risk {plan.risk.value}.",
+            _said(place),
             f"Plan {plan.short_hash}, decide before {event.expires_at:%Y-%m-%d %H:%M} UTC.",
             "```",
             _capped(plan.diff),
@@ -59,11 +76,18 @@ def _question(event: ApprovalRequested) -> str:
 
 def _decision(decision: Decision) -> str:
     text = f"Plan {decision.plan_hash[:12]}, {decision.decided_at:%H:%M:%S} UTC."
-    return f"{text} Reason: {line(decision.reason, 500)}" if decision.reason else text
+    return f"{text} Reason: {_said(decision.reason)}" if decision.reason else text
 
 
 def _known(event: RunEscalated) -> str:
-    return "\n".join([event.sentence, *(f"- {line}" for line in event.seen)])
+    more = len(event.seen) - SEEN
+    lines = [_said(event.sentence), *(f"- {_said(seen, LINE)}" for seen in event.seen[:SEEN])]
+    return "\n".join([*lines, f"… {more} more"] if more > 0 else lines)
+
+
+def _said(text: str, limit: int = SENTENCE) -> str:
+    """Return a text on one line that neither forges a line of ours nor opens a box."""
+    return _unfenced(line(text, limit))
 
 
 def _capped(diff: str) -> str:
@@ -72,4 +96,8 @@ def _capped(diff: str) -> str:
         kept = diff[:DIFF_LIMIT].rsplit("\n", 1)[0]
         more = len(diff.splitlines()) - len(kept.splitlines())
         diff = f"{kept}\n… {more} more lines"
-    return diff.rstrip("\n").replace("```", "'''")
+    return _unfenced(diff.rstrip("\n"))
+
+
+def _unfenced(text: str) -> str:
+    return text.replace("```", "'''")

@@ -1,11 +1,18 @@
 """Messages as JSON posts: `{"text": …}` is what chat systems' incoming webhooks read."""
 
+import html
+import re
+
 import httpx
 
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_notifier.ports import Message
 
 SECONDS = 10.0
+
+_MENTION = re.compile(r"(?<![^\W_])@(?=\w)")
+_APART = "@\N{ZERO WIDTH SPACE}"
+"""Looks like an `@` and calls nobody."""
 
 
 class WebhookChannel:
@@ -19,7 +26,8 @@ class WebhookChannel:
 
     async def send(self, message: Message) -> None:
         """Show the message; a refusal that will not change is a PermanentError."""
-        body = {"text": f"*{message.title}*\n{message.text}", "run_id": message.run_id}
+        text = _plain(f"*{message.title}*\n{message.text}")
+        body = {"text": text, "run_id": message.run_id}
         headers = {"Idempotency-Key": message.id}
         try:
             async with httpx.AsyncClient(transport=self._transport, timeout=SECONDS) as client:
@@ -33,6 +41,11 @@ class WebhookChannel:
             raise PermanentError(
                 f"webhook channel: answered {answer.status_code}; check TOCSIN_NOTIFY_WEBHOOK_URL"
             )
+
+
+def _plain(text: str) -> str:
+    """Keep what others wrote from being read as links, mentions or commands of a chat system."""
+    return _MENTION.sub(_APART, html.escape(text, quote=False))
 
 
 def _web_address(url: str) -> httpx.URL:
