@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -88,6 +89,13 @@ async def supervised(module: str, output: Output, grace: float = 5.0):
 
 def impatient() -> Backoff:
     return Backoff(first=0.02)
+
+
+def ended(process: int) -> bool:
+    """Wait, with a bound, for the end of a process that is known by its file descriptor."""
+    over, _, _ = select.select([process], [], [], 5)
+    os.close(process)
+    return bool(over)
 
 
 def alive(pid: int) -> bool:
@@ -177,12 +185,12 @@ def test_nothing_is_left_when_the_supervisor_is_killed(fakes):
     ports = [str(port) for port in free_ports(2)]
     with subprocess.Popen([sys.executable, script, *ports], stdout=subprocess.PIPE) as supervisor:
         pids = [int(pid) for pid in supervisor.stdout.readline().split()]
-        family = [*pids, *children_of(supervisor.pid)]
+        family = [os.pidfd_open(pid) for pid in (*pids, *children_of(supervisor.pid))]
         supervisor.kill()
         # Every descendant holds the pipe open, so its end is the end of the last of them.
         assert supervisor.stdout.read() == b""
     assert len(pids) == 2
-    assert [pid for pid in family if alive(pid)] == []
+    assert all(ended(process) for process in family)
 
 
 def children_of(pid: int) -> list[int]:
