@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tocsin_gitops.bounds import Limits
 from tocsin_gitops.config import GitOps, Repository, load
 from tocsin_kit.errors import PermanentError
 
@@ -26,6 +27,12 @@ def test_a_git_dir_is_relative_to_the_file(tmp_path):
     assert config.repositories[0].git_dir == tmp_path / "a.git"
     absolute = load(written(tmp_path, REPOSITORY.replace("a.git", "/srv/a.git")))
     assert absolute.repositories[0].git_dir == Path("/srv/a.git")
+
+
+def test_however_the_file_is_named_the_policy_is_the_same(tmp_path, monkeypatch):
+    file = written(tmp_path, REPOSITORY)
+    monkeypatch.chdir(tmp_path)
+    assert load(Path(file.name)) == load(file)
 
 
 @pytest.mark.parametrize(
@@ -76,10 +83,31 @@ def test_a_repository_serves_its_own_cluster_and_namespaces():
     assert config.serving("test", "payments") == ()
 
 
-def test_the_policy_version_follows_what_decides():
-    one = GitOps(repositories=(Repository(name="a", git_dir=Path("a"), paths=("**",)),))
-    moved = GitOps(repositories=(one.repositories[0].model_copy(update={"git_dir": Path("b")}),))
-    wider = GitOps(repositories=one.repositories, limits={"max_files": 4})
-    assert moved.policy.version == one.policy.version
-    assert wider.policy.version != one.policy.version
-    assert GitOps().policy.version != one.policy.version
+def allowing(**changes) -> GitOps:
+    fields = {"name": "a", "git_dir": Path("a"), "paths": ("**",)} | changes
+    return GitOps(repositories=(Repository(**fields),))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({"name": "b"}, {"host": "other"}, {"git_dir": Path("b")}, {"branch": "live"}),
+        *({"paths": ("apps/**",)}, {"proposals": ()}),
+        *({"cluster": "prod"}, {"namespaces": ("payments",)}),
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_the_policy_version_follows_everything_about_a_repository(changed):
+    assert allowing(**changed).policy.version != allowing().policy.version
+    assert allowing(**changed).policy.version == allowing(**changed).policy.version
+
+
+def test_no_part_of_a_repository_is_forgotten_in_the_policy_version():
+    told = allowing().policy.model_dump(serialize_as_any=True)["repositories"][0]
+    assert told.keys() == Repository.model_fields.keys()
+
+
+def test_the_policy_version_follows_the_limits():
+    wider = allowing().model_copy(update={"limits": Limits(max_files=4)})
+    assert wider.policy.version != allowing().policy.version
+    assert GitOps().policy.version != allowing().policy.version

@@ -11,19 +11,12 @@ from tocsin_gitops.yaml_nodes import EditRefused, documents
 from tocsin_kit.errors import PermanentError
 
 
-class Repository(BaseModel):
+class Repository(RepositoryRule):
     """One repository; the alert selects among these and can never name another."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str = Field(description="What people call it, such as shop/platform-gitops.")
     host: str = Field(default="local", description="The kind of forge it lives on.")
     git_dir: Path = Field(description="The bare repository; relative to the file that names it.")
     branch: str = Field(default="main", description="What pull requests go to.")
-    paths: tuple[str, ...] = Field(description="Globs of the files that may be changed.")
-    proposals: tuple[str, ...] = Field(
-        default=("remediations/*.md",), description="Globs of the files that may be created."
-    )
     cluster: str = Field(default="", description="The one cluster it describes; empty for any.")
     namespaces: tuple[str, ...] = Field(default=(), description="Empty for every namespace.")
 
@@ -53,11 +46,7 @@ class GitOps(BaseModel):
     @property
     def policy(self) -> WritePolicy:
         """What may be written, with the repositories and paths it may be written to."""
-        rules = tuple(
-            RepositoryRule(name=r.name, paths=r.paths, proposals=r.proposals)
-            for r in self.repositories
-        )
-        return WritePolicy(repositories=rules, limits=self.limits)
+        return WritePolicy(repositories=self.repositories, limits=self.limits)
 
     def repository(self, name: str) -> Repository:
         """Return the repository of that name; PermanentError if the operator named none."""
@@ -82,8 +71,9 @@ def load(path: Path) -> GitOps:
         raise PermanentError(f"{str(path)!r} cannot be read: {error}") from error
     except ValidationError as error:
         raise PermanentError(f"{str(path)!r}: {_first(error)}") from error
+    folder = path.absolute().parent
     placed = tuple(
-        repository.model_copy(update={"git_dir": path.parent / repository.git_dir})
+        repository.model_copy(update={"git_dir": folder / repository.git_dir})
         for repository in config.repositories
     )
     return config.model_copy(update={"repositories": placed})

@@ -6,7 +6,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from tocsin_contracts import Edit, EditOp
 from tocsin_gitops import field_rules, path_rules
@@ -66,13 +66,15 @@ class Change:
 
 
 class RepositoryRule(BaseModel):
-    """The globs of one repository: files that may change, and files that may be created."""
+    """What may be written to one repository."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
-    paths: tuple[str, ...]
-    proposals: tuple[str, ...] = ("remediations/*.md",)
+    name: str = Field(description="What people call it, such as shop/platform-gitops.")
+    paths: tuple[str, ...] = Field(description="Globs of the files that may be changed.")
+    proposals: tuple[str, ...] = Field(
+        default=("remediations/*.md",), description="Globs of the files that may be created."
+    )
 
 
 class WritePolicy(BaseModel):
@@ -85,10 +87,13 @@ class WritePolicy(BaseModel):
 
     @cached_property
     def version(self) -> str:
-        """The digest of all that decides, so that an approval is bound to it."""
+        """The digest of all that decides, and where it is written to: an approval is bound to it.
+
+        It counts the places that configured repositories add to their rules.
+        """
         rules = [str(rule) for rule in field_rules.RULES]
-        content = {"policy": self.model_dump(), "fields": rules, "never": NEVER_KINDS}
-        return sha256(canonical(content))
+        policy = self.model_dump(mode="json", serialize_as_any=True)
+        return sha256(canonical({"policy": policy, "fields": rules, "never": NEVER_KINDS}))
 
     def rule(self, repo: str) -> RepositoryRule | None:
         """Return the rule of a repository, or None if it is not allowed."""
