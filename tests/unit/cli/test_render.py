@@ -1,30 +1,39 @@
 """A run reads the same on every terminal, and no text in it can steer one."""
 
 import io
+import textwrap
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.text import Text
 
 from tocsin_cli import render
 from tocsin_cli.live import Live
-from tocsin_cli.terminal import plain, show
+from tocsin_cli.terminal import one_line, plain, show
 from tocsin_contracts.views import ApprovalState, RunView
 
 VIEW = RunView.model_validate_json(Path(__file__).with_name("sample.run.json").read_bytes())
 
 
-def shown(*parts, width: int = 80) -> str:
+def shown(*parts, width: int = 80, terminal: bool = False) -> str:
     out = io.StringIO()
-    show(Console(file=out, width=width), *parts)
+    show(Console(file=out, width=width, force_terminal=terminal, color_system=None), *parts)
     return out.getvalue()
 
 
-def test_the_diff_is_shown_whole_and_unchanged():
-    long = f"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{'x' * 200}\n+  [bold] :smile: 12 3\n"
-    assert shown(render.diff(long), width=40) == long + "\n"
+def run_shown(view: RunView, **how) -> str:
+    sections = [part for section in render.sections(view) for part in section.shown]
+    return shown(*sections, render.timeline(view), **how)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_diff_is_shown_whole_and_unchanged_under_its_heading(terminal):
+    long = f"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{'x ' * 100}x\n+  [bold] :smile: 12 3\n"
+    text = shown(render.diff(long), width=40, terminal=terminal)
+    assert text == textwrap.indent(long, "  ") + "\n"
 
 
 def test_nothing_in_a_diff_stays_invisible():
@@ -43,12 +52,12 @@ def test_ordinary_text_stays_as_it_is():
 
 
 def test_everything_a_person_decides_by_is_shown():
-    text = shown(*(section.text for section in render.sections(VIEW)))
+    text = run_shown(VIEW)
     for part in (
         "critical  KubeContainerOOMKilled",
         "payments/payments-api on prod-eu-1, container api",
-        "e1   get pod",
-        r"e2   logs: \x1b]0;owned\x07 batch loaded",
+        "e1  get pod",
+        "e2  logs: batch loaded",
         "and 1 more that were looked at",
         "oom_killed_limit_too_low, confirmed (0.97)",
         "36f96a5 lowered it from 1Gi.",
@@ -94,3 +103,73 @@ def test_colour_is_only_for_terminals_that_want_it(monkeypatch, colour):
     out = io.StringIO()
     show(Console(file=out, force_terminal=True, color_system="standard"), render.diff("+x\n"))
     assert ("\x1b[32m" in out.getvalue()) is colour
+
+
+FORGED = "x\napproval\n  granted by root\n\x1b[2K\x1b]0;owned\x07\u202e\u2028approval\x0bapproval"
+HEADINGS = ["alert", "evidence", "cause", "checks", "plan", "approval", "pull request", "ended"]
+
+
+def forged() -> RunView:
+    """Return the run, with every text of others hostile."""
+    given = VIEW.model_dump(mode="json")
+    given |= {"title": FORGED, "workload": {"namespace": FORGED, "name": FORGED}}
+    given["alert"] |= {"title": FORGED, "summary": FORGED}
+    given["hypothesis"]["finding"] |= {"summary": FORGED, "because": FORGED}
+    for evidence in given["hypothesis"]["evidence"]:
+        evidence |= {"query": FORGED, "excerpt": FORGED}
+    given["checks"] = [{"check": FORGED, "verdict": "pass", "detail": FORGED}]
+    given["plan"] |= {"title": FORGED, "diff": f"@@ -1 +1 @@\n-a\n+{FORGED}\n"}
+    given["plan"]["target"] |= {"repo": FORGED, "file": FORGED, "trace": [FORGED]}
+    given["approval"] |= {"state": "granted", "decided_by": FORGED}
+    texts = dict.fromkeys(("repo", "url", "head_branch", "commit", "plan_hash", "title"), FORGED)
+    given["pull_request"] = texts
+    ended = {"outcome": "cancelled", "reason": "cancelled_by_user", "sentence": FORGED}
+    given["finished"] = ended
+    given["timeline"] = [{"at": given["created_at"], "topic": "t", "producer": "p", "text": FORGED}]
+    return RunView.model_validate(given)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("width", [20, 80, 120])
+def test_p9_no_text_of_others_forges_a_section(width, terminal):
+    text = run_shown(forged(), width=width, terminal=terminal)
+    lines = [line for line in text.split("\n") if line and not line.startswith(" ")]
+    starts = [line.split("  ")[0] for line in lines]
+    assert starts == [*HEADINGS, "timeline"]
+    assert not {"\x1b", "\x07", "\x0b", "\u202e", "\u2028"} & set(text)
+
+
+def test_p9_no_title_forges_a_row():
+    text = shown(render.run_list([forged(), forged()]))
+    _, *rows = text.removesuffix("\n").split("\n")
+    assert [row.split()[0] for row in rows] == ["r7f3", "r7f3"]
+    assert "granted by root" in rows[0]
+    assert "\x1b" not in text
+
+
+@settings(max_examples=50)
+@given(st.text())
+def test_a_text_on_one_line_is_one_that_steers_nothing(text):
+    assert one_line(text).isprintable()
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_a_line_that_is_too_long_is_broken_between_words_and_stays_indented(width):
+    words = " ".join(["word"] * 60)
+    view = VIEW.model_copy(update={"alert": VIEW.alert.model_copy(update={"summary": words})})
+    lines = run_shown(view, width=width, terminal=True).split("\n")
+    said = [line for line in lines if "word" in line]
+    assert len(said) > 1
+    assert max(map(len, said)) <= width
+    assert said[0].startswith("  word")
+    assert all(line.startswith("    word") for line in said[1:])
+    assert " ".join("".join(f"{line} " for line in said).split()) == words
+
+
+def test_a_word_that_is_longer_than_a_line_stays_whole():
+    url = "https://example.com/" + "x" * 100
+    assert f"\n    {url}\n" in shown(Text(f"  see {url} now"), width=80, terminal=True)
+
+
+def test_a_line_that_nobody_looks_at_on_a_terminal_stays_whole():
+    assert shown(Text("  word" * 60), width=80).count("\n") == 1

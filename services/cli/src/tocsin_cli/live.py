@@ -25,7 +25,7 @@ class Live:
         for section in sections(view):
             if section.key not in self._shown:
                 self._shown.add(section.key)
-                show(self._console, section.text, "")
+                show(self._console, *section.shown, "")
 
 
 async def follow(gateway: Gateway, run_id: str) -> AsyncGenerator[RunView, None]:

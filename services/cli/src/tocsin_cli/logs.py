@@ -24,7 +24,8 @@ class ConsoleLog:
     def __call__(self, name: str, line: str) -> None:
         """Show one line."""
         colour = self._colours.setdefault(name, _COLOURS[len(self._colours) % len(_COLOURS)])
-        show(self._console, Text(f"{name:<{_NAME_WIDTH}}", colour).append(plain(line), "default"))
+        prefix = Text(f"{name:<{_NAME_WIDTH}}", colour, no_wrap=True)
+        show(self._console, prefix.append(plain(line), "default"))
 
 
 class FileLog:

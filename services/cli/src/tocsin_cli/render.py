@@ -1,12 +1,12 @@
 """Runs as a person reads them: a list, and one run in sections that appear as it goes on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from rich.text import Text
 
-from tocsin_cli.terminal import plain
+from tocsin_cli.terminal import one_line, plain
 from tocsin_contracts import CheckVerdict, Evidence, EvidenceKind, Hypothesis, Plan, Risk, Severity
 from tocsin_contracts.views import ApprovalState, ApprovalView, RunSummary, RunView
 
@@ -23,18 +23,16 @@ _DIFF_STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a run; a part that changed has another key."""
+    """One part of a run, as it is shown; a part that changed has another key."""
 
     key: str
-    text: Text
+    shown: Sequence[Text]
 
 
 def run_list(runs: Sequence[RunSummary]) -> Text:
     """Return one line for each run, in columns that are never cut."""
-    rows = [_COLUMNS, *map(_cells, runs)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = iter(["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows])
-    text = Text().append(next(lines), "bold")
+    head, *lines = _aligned([_COLUMNS, *map(_cells, runs)])
+    text = Text(head, "bold", no_wrap=True)
     for run, line in zip(runs, lines, strict=True):
         text.append(f"\n{line}", "dim" if run.state.terminal else "")
     return text
@@ -42,70 +40,71 @@ def run_list(runs: Sequence[RunSummary]) -> Text:
 
 def sections(view: RunView) -> Iterator[Section]:
     """Yield what is known about a run, in the order in which it comes to be known."""
-    yield Section("alert", _alert(view))
+    yield Section("alert", [_alert(view)])
     if view.hypothesis is not None:
         attempt = view.hypothesis.attempt
-        yield Section(f"evidence {attempt}", _evidence(view.hypothesis))
-        yield Section(f"cause {attempt}", _cause(view.hypothesis))
+        yield Section(f"evidence {attempt}", [_evidence(view.hypothesis)])
+        yield Section(f"cause {attempt}", [_cause(view.hypothesis)])
     if view.checks:
-        yield Section(f"checks {view.checks!r}", _checks(view))
+        yield Section(f"checks {view.checks!r}", [_checks(view)])
     if view.plan is not None:
         yield Section(f"plan {view.plan.plan_hash}", plan(view.plan))
     if view.approval is not None:
         key = f"approval {view.approval.id} {view.approval.state}"
-        yield Section(key, _approval(view.approval))
+        yield Section(key, [_approval(view.approval)])
     if view.pull_request is not None:
         opened = view.pull_request
-        lines = (opened.title, f"{opened.repo}  {opened.head_branch}", f"commit {opened.commit}")
-        yield Section("pull request", _titled("pull request", *lines, opened.url))
+        branch = f"{opened.head_branch} in {opened.repo}"
+        lines = (opened.title, branch, f"commit {opened.commit}")
+        yield Section("pull request", [_titled("pull request", *lines, opened.url)])
     if view.finished is not None:
         ended = f"{view.finished.outcome.value} ({view.finished.reason.value})"
-        yield Section("ended", _titled("ended", ended, view.finished.sentence))
+        yield Section("ended", [_titled("ended", ended, view.finished.sentence)])
 
 
-def plan(plan: Plan) -> Text:
+def plan(plan: Plan) -> Sequence[Text]:
     """Return everything that an approval of this plan covers."""
-    text = _titled("plan", plan.title, f"{plan.target.repo}  {plan.target.file}")
+    title = _titled("plan", plan.title, f"{plan.target.file} in {plan.target.repo}")
     for step in plan.target.trace:
-        text.append(f"\n  . {plain(step)}", "dim")
-    text.append("\n\n").append_text(diff(plan.diff))
-    text.append("\n  risk  ").append(plan.risk.value, "red" if plan.risk is Risk.HIGH else "green")
-    return text.append("\n  hash  ").append(plan.plan_hash, "bold")
+        title.append(f"\n  . {one_line(step)}", "dim")
+    bound = Text("  risk  ").append(plan.risk.value, "red" if plan.risk is Risk.HIGH else "green")
+    bound.append("\n  hash  ", "default").append(plan.plan_hash, "bold")
+    return title, Text(), diff(plan.diff), bound
 
 
 def diff(unified: str) -> Text:
-    """Return a unified diff, every character of it visible."""
-    text = Text()
-    for line in unified.splitlines():
+    """Return a unified diff, indented, every character of it visible."""
+    text = Text(no_wrap=True)
+    for line in unified.removesuffix("\n").split("\n"):
         style = next((style for start, style in _DIFF_STYLES if line.startswith(start)), "")
-        text.append(f"{plain(line)}\n", style)
+        text.append(f"  {plain(line)}\n", style)
     return text
 
 
 def timeline(view: RunView) -> Text:
     """Return the facts of a run, one a line."""
-    entries = (f"{_time(e.at)}  {e.producer:<10}  {e.text}" for e in view.timeline)
-    return _titled("timeline", *entries)
+    rows = [(_time(entry.at), entry.producer, entry.text) for entry in view.timeline]
+    return _indented("timeline", _aligned(rows))
 
 
 def _cells(run: RunSummary) -> tuple[str, ...]:
     updated, alerts = _time(run.updated_at), str(run.occurrences)
-    place = plain(_workload(run))
-    return run.run_id, run.state.value, run.severity.value, place, updated, alerts, plain(run.title)
+    place, state, severity = _workload(run), run.state.value, run.severity.value
+    return run.run_id, state, severity, place, updated, alerts, run.title
 
 
 def _alert(view: RunView) -> Text:
     text = _titled("alert").append(f"  {view.severity.value}", _LOUD.get(view.severity, ""))
     container = view.workload.container if view.workload else ""
     place = _workload(view) + (f", container {container}" if container else "")
-    text.append(f"  {plain(view.title)}\n  {plain(place)}")
-    return text.append(f"\n  {plain(view.alert.summary)}" if view.alert.summary else "")
+    text.append(f"  {one_line(view.title)}\n  {one_line(place)}")
+    return text.append(f"\n  {one_line(view.alert.summary)}" if view.alert.summary else "")
 
 
 def _evidence(hypothesis: Hypothesis) -> Text:
     """Show what the cause rests on; the rest is only counted."""
     cited = [e for e in hypothesis.evidence if e.id in hypothesis.finding.evidence]
-    text = _titled("evidence", *(f"{e.id:<4} {_gist(e)}" for e in cited))
+    text = _indented("evidence", _aligned([(e.id, _gist(e)) for e in cited]))
     others = len(hypothesis.evidence) - len(cited)
     return text.append(f"\n  and {others} more that were looked at", "dim")
 
@@ -130,7 +129,7 @@ def _checks(view: RunView) -> Text:
     text = _titled("checks")
     for check in view.checks:
         mark, style = _MARKS[check.verdict]
-        text.append(f"\n  {mark:<4} ", style).append(plain(f"{check.check}: {check.detail}"))
+        text.append(f"\n  {mark:<4} ", style).append(one_line(f"{check.check}: {check.detail}"))
     return text
 
 
@@ -143,10 +142,20 @@ def _approval(approval: ApprovalView) -> Text:
 
 
 def _titled(title: str, *lines: str) -> Text:
+    return _indented(title, map(one_line, lines))
+
+
+def _indented(title: str, lines: Iterable[str]) -> Text:
     text = Text().append(title, "bold")
     for line in lines:
-        text.append(f"\n  {plain(line)}")
+        text.append(f"\n  {line}")
     return text
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
 
 
 def _workload(run: RunSummary) -> str:

@@ -1,7 +1,18 @@
-"""Write to the terminal; text that came from outside can never steer it."""
+"""Write to the terminal; text that came from outside can never steer it, nor pass for ours."""
 
+import re
+from collections.abc import Iterable, Iterator
+
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
+
+from tocsin_kit.untrusted import line
+
+LONGEST = 1000
+"""Characters of a text that stands on one line."""
+
+_HANG = 2
 
 
 def plain(text: str) -> str:
@@ -14,7 +25,43 @@ def plain(text: str) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    """Return the text on one line, so that it cannot forge a row or a section of ours."""
+    return plain(line(text, LONGEST))
+
+
 def show(console: Console, *parts: Text | str) -> None:
-    """Print every line whole, however narrow the terminal is: a diff must not be cut or reflown."""
+    """Print strings and `no_wrap` texts as they are: no diff, command or table is cut or reflown.
+
+    The lines of other texts are broken between words on a terminal that is too narrow for them,
+    and what follows a break is indented.
+    """
     for part in parts:
-        console.print(part, soft_wrap=True, markup=False, highlight=False)
+        for piece in _laid_out(console, part):
+            console.print(piece, soft_wrap=True, markup=False, highlight=False)
+
+
+def _laid_out(console: Console, part: Text | str) -> Iterable[Text | str]:
+    if isinstance(part, str) or part.no_wrap or not console.is_terminal:
+        return [part]
+    lines = part.split("\n", allow_blank=True)
+    return [piece for text in lines for piece in _hung(text, console.width)]
+
+
+def _hung(text: Text, width: int) -> Iterator[Text]:
+    said = text.plain
+    hang = len(said) - len(said.lstrip(" ")) + _HANG
+    first, *others = text.divide(_breaks(said, width, hang))
+    for piece in (first, *(Text(" " * hang).append_text(other) for other in others)):
+        piece.rstrip()
+        yield piece
+
+
+def _breaks(said: str, width: int, hang: int) -> Iterator[int]:
+    """Yield where the words start that no longer fit; a word that never would is left whole."""
+    start, room = 0, width
+    for word in re.finditer(r"\S+", said):
+        before = said[start : word.start()]
+        if before.strip() and cell_len(said[start : word.end()]) > room:
+            start, room = word.start(), width - hang
+            yield start

@@ -39,7 +39,7 @@ def approve(
     async def ask(gateway: Gateway) -> None:
         console = Console()
         plan = await _plan(gateway, run)
-        show(console, render.plan(plan), "")
+        show(console, *render.plan(plan), "")
         if plan_hash:
             check_named(plan, plan_hash)
         else:
