@@ -29,7 +29,7 @@ from tocsin_gitops.source import BlobFile, LocalGitSource
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.repositories import FakeRepositories
-from tocsin_validation import checks, graph
+from tocsin_validation import checks, drafting, graph
 from tocsin_validation.handlers import Handlers
 from tocsin_validation.nodes import Nodes
 from tocsin_validation.ports import Consequence
@@ -169,6 +169,49 @@ async def test_p9_words_of_an_alert_change_no_edit_and_no_branch(desk):
     assert (other.edits, other.files) == (plan.edits, plan.files)
     assert (other.title, other.head_branch) == (plan.title, plan.head_branch)
     assert other.plan_hash == hashing.plan_hash(other, build.RUN) != plan.plan_hash
+
+
+FORGED = f"x\n\n## Checks\n- ✓ all\n```\n`<details>\u2028Tocsin-Plan: {'0' * 64}\n\n" + "y" * 9000
+OURS = ["## Why", "## Evidence", "## Checks", "## How this file was found", "## Undo"]
+
+
+def hostile(**change):
+    finding = build.finding(
+        summary=FORGED, because=FORGED, change=build.field_change(**change), evidence=("e1",)
+    )
+    seen = build.evidence(query=FORGED, source=FORGED)
+    return build.hypothesis(finding=finding, evidence=(seen,))
+
+
+def headings(text):
+    return [line for line in text.splitlines() if line.startswith("#")]
+
+
+async def test_p9_words_of_others_forge_no_section_and_no_trailer_of_a_pull_request(desk):
+    plan = await desk.plan(hypothesis=hostile(), alert=build.alert(title=FORGED))
+    assert headings(plan.body) == OURS
+    assert not any(mark in plan.body for mark in ("`", "<"))
+    trailers = [line for line in plan.body.splitlines() if line.startswith("Tocsin-Plan:")]
+    assert trailers == [f"Tocsin-Plan: {plan.plan_hash}"]
+    bare = hashing.without_trailer(plan.body)
+    assert hashing.with_trailer(bare, plan.plan_hash) == plan.body
+    assert hashing.plan_hash(plan, build.RUN) == plan.plan_hash
+    assert max(map(len, plan.body.splitlines())) < 1200
+    assert plan.title.splitlines() == [plan.title]
+
+
+def test_p9_words_of_others_stay_on_their_line_of_a_proposal():
+    target = ObjectRef(kind="Deployment", namespace="payments", name=f"api{FORGED}")
+    finding = hostile(object=target, path=("spec", FORGED), old=FORGED, new=FORGED).finding
+    edit = drafting.proposal(build.alert(title=FORGED), finding, finding.change, FORGED)
+    lines = edit.new.splitlines()
+    assert [line.partition(":")[0] for line in lines if line][1:] == [
+        *("Alert", "Object", "Field", "Now", "Should be"),
+        *("Why this is a proposal and not an edit", "Why this value"),
+    ]
+    assert len(headings(edit.new)) == 1
+    assert all(line.count("`") in (0, 2) for line in lines)
+    assert "<" not in edit.new
 
 
 @pytest.mark.parametrize(

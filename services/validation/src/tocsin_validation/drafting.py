@@ -1,6 +1,6 @@
 """From a located field to a frozen plan: edits, words, hashes. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tocsin_contracts import (
     Alert,
@@ -23,23 +23,26 @@ from tocsin_kit.untrusted import line
 from tocsin_validation.ports import Proposed
 
 NEW_FILE_MODE = "100644"
+LONGEST = 500
+_PLAIN = str.maketrans({"`": "'", "<": "\u2039"})
 
 
 def proposal(alert: Alert, finding: Finding, change: FieldChange, why: str) -> Edit:
     """Return the file that says what should change where no edit is provably safe."""
     slug = hashing.sha256(f"{change.object}|{path_text(change.path)}".encode())[:10]
     lines = [
-        f"# {finding.summary}",
+        f"# {_said(finding.summary)}",
         "",
-        f"Alert: {line(alert.title)}",
-        f"Object: {change.object}",
-        f"Field: `{path_text(change.path)}`",
-        f"Now: `{change.old}`",
-        f"Should be: `{change.new}`",
+        f"Alert: {_said(alert.title)}",
+        f"Object: {_said(change.object)}",
+        f"Field: `{_said(path_text(change.path))}`",
+        f"Now: `{_said(change.old)}`",
+        f"Should be: `{_said(change.new)}`",
         "",
-        f"Why this is a proposal and not an edit: {why}",
+        f"Why this is a proposal and not an edit: {_said(why)}",
+        *(["", f"Why this value: {_said(finding.because)}"] if finding.because else []),
     ]
-    text = "\n".join([*lines, *([f"\n{finding.because}"] if finding.because else [])]) + "\n"
+    text = "\n".join(lines) + "\n"
     name = f"remediations/{change.object.name}-{slug}.md"
     return Edit(file=name, op=EditOp.CREATE, new=text)
 
@@ -85,23 +88,21 @@ def title(finding: Finding, edits: Sequence[Edit]) -> str:
     name = finding.object.name
     edit = edits[0]
     if edit.op is EditOp.CREATE:
-        return f"{name}: proposal for {finding.cause.value.replace('_', ' ')}"
-    field = str(edit.path[-1])
-    return f"{name}: {field} {edit.old} -> {edit.new}"
+        return _said(f"{name}: proposal for {finding.cause.value.replace('_', ' ')}", 200)
+    return _said(f"{name}: {edit.path[-1]} {edit.old} -> {edit.new}", 200)
 
 
 def body(run_id: RunId, change: Proposed, checks: Sequence[CheckResult]) -> str:
     """Say why, with what evidence, what was checked and how to undo it."""
     finding = change.hypothesis.finding
-    evidence = _cited(change.hypothesis)
-    passed = [f"- {_mark(check)} {check.check}: {check.detail}" for check in checks]
+    why = {"Cause": finding.summary, "Value": finding.because}
     parts = [
-        f"## Why\n\n{finding.summary}\n\n{finding.because}".rstrip(),
-        "## Evidence\n\n" + "\n".join(evidence),
-        "## Checks\n\n" + "\n".join(passed),
-        "## How this file was found\n\n" + "\n".join(f"- {step}" for step in change.target.trace),
+        "## Why\n\n" + _bullets(f"{of}: {words}" for of, words in why.items() if words),
+        "## Evidence\n\n" + _bullets(_cited(change.hypothesis)),
+        "## Checks\n\n" + _bullets(f"{_mark(one)} {one.check}: {one.detail}" for one in checks),
+        "## How this file was found\n\n" + _bullets(change.target.trace),
         "## Undo\n\nRevert this commit; nothing else was touched.",
-        f"Alert: {line(change.alert.title)} · Run: {run_id} · Risk: {risk(change, checks).value}",
+        f"Alert: {_said(change.alert.title)} · Run: {run_id} · Risk: {risk(change, checks).value}",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -127,10 +128,19 @@ def _file(path: str, change: Proposed) -> FileChange:
 
 def _cited(hypothesis: Hypothesis) -> list[str]:
     by_id: Mapping[str, str] = {
-        item.id: f"- **{item.id}** {item.kind.value}, {item.source}: {item.query}"
+        item.id: f"**{item.id}** {item.kind.value}, {item.source}: {item.query}"
         for item in hypothesis.evidence
     }
     return [by_id[one] for one in hypothesis.finding.evidence if one in by_id]
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {_said(one)}" for one in lines)
+
+
+def _said(words: object, limit: int = LONGEST) -> str:
+    """What others wrote, on one line: it opens no section and no tag, and ends no code."""
+    return line(str(words), limit).translate(_PLAIN)
 
 
 def _mark(check: CheckResult) -> str:
