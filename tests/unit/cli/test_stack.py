@@ -15,16 +15,24 @@ def environment(monkeypatch, **given: str) -> dict[str, str]:
         monkeypatch.delenv(name, raising=False)
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    return stack._environment(Engines("nats://n", "redis://r", {}), TOKENS)
+    return stack._environment(
+        Engines("nats://n", "redis://r", {}), TOKENS, stack.ports(stack.USUAL_PORTS)
+    )
 
 
-def test_a_token_is_known_only_to_the_service_that_checks_it(monkeypatch):
-    known = environment(monkeypatch, TOCSIN_API_TOKEN="mine")
+def test_p6_a_secret_is_known_only_to_the_service_that_needs_it(monkeypatch):
+    hook = {"TOCSIN_NOTIFY_WEBHOOK_URL": "https://chat/w-secret"}
+    known = environment(monkeypatch, TOCSIN_API_TOKEN="mine", **hook)
     holders = {
         secret: [n for n in stack.SERVICES if secret in str(stack._service(n, known).environment)]
-        for secret in ("i-token", "a-token", "mine")
+        for secret in ("i-token", "a-token", "mine", "w-secret")
     }
-    assert holders == {"i-token": ["ingest"], "a-token": ["gateway"], "mine": []}
+    assert holders == {
+        "i-token": ["ingest"],
+        "a-token": ["gateway"],
+        "mine": [],
+        "w-secret": ["notifier"],
+    }
 
 
 def test_what_the_user_set_wins(monkeypatch):
@@ -39,10 +47,20 @@ def test_the_local_user_may_approve(monkeypatch):
     assert json.loads(known["TOCSIN_APPROVERS"]) == [holder]
 
 
-def test_every_service_gets_a_port_of_its_own_and_a_taken_one_is_left_alone(monkeypatch):
+def test_every_service_gets_a_port_of_its_own_and_a_taken_one_is_left_alone():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        monkeypatch.setattr(stack, "_PREFERRED_PORTS", {"ingest": port})
-        ports = stack.ports()
+        ports = stack.ports({"ingest": port})
     assert set(ports) == {f"TOCSIN_{name.upper()}_PORT" for name in stack.SERVICES}
     assert len({*ports.values(), str(port)}) == len(stack.SERVICES) + 1
+
+
+def test_a_usual_port_that_is_free_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    assert stack.ports({"gateway": port})["TOCSIN_GATEWAY_PORT"] == str(port)
+
+
+def test_two_that_insist_on_no_port_stay_out_of_each_others_way():
+    taken = {str(port) for port in stack.USUAL_PORTS.values()}
+    assert taken & set(stack.ports({}).values()) == set()

@@ -15,6 +15,7 @@ def test_tokens_are_made_once_and_only_the_owner_may_read_them(tmp_path):
     tokens = workspace.tokens()
     assert tokens == Workspace(tmp_path).tokens()
     assert len({tokens.ingest_token, tokens.api_token}) == 2
+    assert min(len(tokens.ingest_token), len(tokens.api_token)) >= 32
     assert stat.S_IMODE((tmp_path / "tokens.json").stat().st_mode) == 0o600
 
 

@@ -21,11 +21,14 @@ from tocsin_kit.processes import LOOPBACK, free_ports
 SERVICES = ("ingest", "rca", "validation", "action", "notifier", "gateway")
 READY_SECONDS = 60.0
 
-_PREFERRED_PORTS = {"ingest": 9480, "gateway": 9481}
+USUAL_PORTS = {"ingest": 9480, "gateway": 9481}
+"""Where senders and people look for a Tocsin."""
+
 _ONLY_FOR = {
     "TOCSIN_INGEST_TOKENS": "ingest",
     "TOCSIN_API_TOKENS": "gateway",
     "TOCSIN_API_TOKEN": "cli",
+    "TOCSIN_NOTIFY_WEBHOOK_URL": "notifier",
 }
 
 
@@ -39,10 +42,13 @@ class Engines:
 
 
 @asynccontextmanager
-async def running(workspace: Workspace, world: World, sink: Sink) -> AsyncIterator[Up]:
+async def running(
+    workspace: Workspace, world: World, sink: Sink, *, usual: Mapping[str, int] = USUAL_PORTS
+) -> AsyncIterator[Up]:
     """Start everything, yield when every service is ready, and leave nothing running.
 
-    Servers are started only for what TOCSIN_NATS_URL and TOCSIN_REDIS_URL do not name.
+    Servers are started only for what TOCSIN_NATS_URL and TOCSIN_REDIS_URL do not name. A service
+    listens at its usual port if that is free.
     """
     children.prepare()
     settings = Settings.load()
@@ -53,7 +59,7 @@ async def running(workspace: Workspace, world: World, sink: Sink) -> AsyncIterat
             ensure(engines.nats_url, ack_wait=settings.ack_wait),
             asyncio.to_thread(children.warm_up),
         )
-        environment = _environment(engines, tokens) | world.environment()
+        environment = _environment(engines, tokens, ports(usual)) | world.environment()
         services = [_service(name, environment) for name in SERVICES]
         async with Supervisor(services, sink) as supervisor:
             await supervisor.ready(READY_SECONDS)
@@ -81,7 +87,7 @@ def _engines(settings: Settings, data: Path, stack: ExitStack) -> Engines:
     return engines
 
 
-def _environment(engines: Engines, tokens: Tokens) -> dict[str, str]:
+def _environment(engines: Engines, tokens: Tokens, listens: Mapping[str, str]) -> dict[str, str]:
     """Return what every service starts from; what the user set in the environment wins."""
     ours = {
         "TOCSIN_NATS_URL": engines.nats_url,
@@ -91,14 +97,14 @@ def _environment(engines: Engines, tokens: Tokens) -> dict[str, str]:
         "TOCSIN_INGEST_TOKENS": json.dumps([tokens.ingest_token]),
         "TOCSIN_API_TOKENS": json.dumps({"local": tokens.api_token}),
     }
-    return ours | ports() | dict(os.environ)
+    return {**ours, **listens, **os.environ}
 
 
-def ports() -> dict[str, str]:
-    """Return a free port for each service; ingest and gateway get their usual ones if free."""
+def ports(usual: Mapping[str, int]) -> dict[str, str]:
+    """Return a free port for each service: its usual one, if it has one that is free."""
     spare = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
-    usual = {name: port for name, port in _PREFERRED_PORTS.items() if _is_free(port)}
-    return {_port_name(name): str(port) for name, port in (spare | usual).items()}
+    wanted = {name: port for name, port in usual.items() if _is_free(port)}
+    return {_port_name(name): str(port) for name, port in (spare | wanted).items()}
 
 
 def _service(name: str, environment: Mapping[str, str]) -> Service:

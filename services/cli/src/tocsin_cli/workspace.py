@@ -43,7 +43,7 @@ class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
         self._lock = self.folder / "lock"
-        self._tokens = self.folder / "tokens.json"
+        self.tokens_file = self.folder / "tokens.json"
         self._up = self.folder / "up.json"
 
     @contextmanager
@@ -80,10 +80,10 @@ class Workspace:
 
     def tokens(self) -> Tokens:
         """Return the tokens; they are made on first use and only the owner may read them."""
-        if not self._tokens.exists():
+        if not self.tokens_file.exists():
             made = {name: secrets.token_urlsafe(32) for name in Tokens.model_fields}
-            self._write(self._tokens, json.dumps(made))
-        return self._read(self._tokens, Tokens)
+            self._write(self.tokens_file, json.dumps(made))
+        return self._read(self.tokens_file, Tokens)
 
     def announce(self, up: Up) -> None:
         """Say where everything is, for commands in other terminals."""

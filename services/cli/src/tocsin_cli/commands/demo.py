@@ -51,14 +51,15 @@ async def _run(workspace: Workspace, *, says_yes: bool, keep: bool) -> None:
         scene = stage.build(workspace.folder, datetime.now(UTC))
         async with AsyncExitStack() as everything:
             show(console, "Starting bus, store and six services …")
-            up = await everything.enter_async_context(stack.running(workspace, scene.world, log))
+            starting = stack.running(workspace, scene.world, log, usual={})
+            up = await everything.enter_async_context(starting)
             telling = story(scene, console, up, workspace.tokens(), says_yes=says_yes)
             try:
                 claims = await (await everything.enter_async_context(telling)).tell()
             except TocsinError as error:
                 raise PermanentError(f"{error}\n\n{log.tails(_TAIL)}") from error
             show(console, "Checked with git and the file system:", *map(_told, claims), "")
-            show(console, *_look_further(scene, workspace, keep=keep))
+            show(console, *look_further(scene, workspace, keep=keep))
             if not all_hold(claims):
                 raise PermanentError("the demo did not turn out as it should")
             if keep:
@@ -70,13 +71,15 @@ def _told(claim: Claim) -> Text:
     return mark.append(claim.sentence, "default")
 
 
-def _look_further(scene: Stage, workspace: Workspace, *, keep: bool) -> Sequence[str]:
+def look_further(scene: Stage, workspace: Workspace, *, keep: bool) -> Sequence[str]:
+    """Return commands that show more of what is there."""
     git = f"  git --git-dir {scene.git_dir}"
+    folders = [scene.records] if scene.records.exists() else []
     ways = (
         "Look further:",
         f"{git} log --oneline --graph --all",
         f"{git} show main~1",
-        f"  ls {scene.records} {workspace.folder / 'logs'}",
+        f"  ls {' '.join(map(str, [*folders, workspace.folder / 'logs']))}",
     )
     if not keep:
         return (*ways, "  tocsin demo --keep    leaves everything up")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,9 @@ from tocsin_cli.signals import cancel_on_signal
 from tocsin_cli.terminal import show
 from tocsin_cli.workspace import DEFAULT, Up, Workspace
 from tocsin_cli.world import World
+from tocsin_kit.redaction import MASK
+
+_USER = re.compile(r"(?<=://)[^/\s,]*@")
 
 
 def up(
@@ -80,9 +84,10 @@ def greeting(up: Up, workspace: Workspace, world: World) -> tuple[str, ...]:
         "Tocsin is up.",
         f"  gateway   {up.gateway_url}",
         f"  ingest    {up.ingest_url}",
-        f"  bus       {up.nats_url}",
-        f"  store     {up.redis_url}",
+        f"  bus       {without_password(up.nats_url)}",
+        f"  store     {without_password(up.redis_url)}",
         f"  data      {folder}",
+        f"  tokens    {workspace.tokens_file}",
         f"  gitops    {world.gitops}",
         f"  cluster   {world.snapshot}",
         "",
@@ -98,3 +103,8 @@ def greeting(up: Up, workspace: Workspace, world: World) -> tuple[str, ...]:
         "Then: tocsin run list · tocsin run watch RUN · Ctrl-C here stops everything.",
         "",
     )
+
+
+def without_password(url: str) -> str:
+    """Return an address, or several, without who logs in there and how."""
+    return _USER.sub(f"{MASK}@", url)
