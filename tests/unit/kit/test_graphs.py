@@ -149,6 +149,6 @@ async def test_p5_checkpoints_carry_the_lease_they_were_written_under():
         async def renew(self, lease):
             return Renewal.KEPT
 
-    async with leases.held(Runs(), Lease(RUN, "rca", "e1", "token"), 60, stoppable=True):
+    async with leases.Held(Runs(), Lease(RUN, "rca", "e1", "token"), 60, stoppable=True):
         await subgraph(Steps(), Fenced(), "first").run(RUN, "1", {})
     assert written == {("r1:rca:1", "token")}

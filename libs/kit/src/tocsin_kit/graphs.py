@@ -55,7 +55,7 @@ class Subgraph(Generic[S]):
         if (found.metadata or {}).get("shape") != self._shape:
             await self._saver.adelete_thread(config["configurable"]["thread_id"])
             return await self._invoke(start, config)
-        if found.next and not found.interrupts:
+        if found.tasks and not found.interrupts:  # `next` is empty once all tasks have written
             return await self._invoke(None, config)
         return cast("S", found.values)
 
