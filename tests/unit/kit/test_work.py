@@ -158,13 +158,14 @@ async def test_a_handler_works_under_its_lease(bus):
     assert leases.current() is None
 
 
-async def test_a_wish_to_stop_ends_the_work_and_nothing_is_told(bus):
+async def test_a_wish_to_stop_ends_the_work_which_waits_for_the_end_of_the_run(bus):
     store = Store(renewal=Renewal.CANCELLED)
 
     async def think(event):
         await asyncio.wait_for(asyncio.Event().wait(), BOUND)
 
-    await working(store, bus, 0.001).handle(OPENED, think, INVESTIGATE)
+    with pytest.raises(TransientError, match="asked the run to stop"):
+        await working(store, bus, 0.001).handle(OPENED, think, INVESTIGATE)
     assert [counted for counted, _ in store.released] == [False]
     assert (store.committed, bus.published) == ([], [])
 
