@@ -101,6 +101,12 @@ def test_showing_the_hash_in_the_body_does_not_change_it(body):
     assert with_trailer(shown, digest) == shown
 
 
+def test_empty_lines_are_no_trailer_however_many_there_are():
+    body = "Why" + "\n" * 100_000 + "not"
+    assert without_trailer(body) == body
+    assert without_trailer(f"Why{chr(10) * 9}Tocsin-Plan: {'0' * 64}{chr(10) * 9}") == "Why"
+
+
 def test_text_after_the_trailer_counts():
     shown = with_trailer("Why", "0" * 64)
     assert without_trailer(shown + "and more\n") != without_trailer(shown)

@@ -111,6 +111,26 @@ async def test_a_log_that_names_the_probed_port_contradicts(scene):
     assert finding.confidence < 0.6
 
 
+@pytest.mark.parametrize(
+    ("line", "contradicts"),
+    [
+        ("listening " * 190 + "8081", True),
+        ("listening " * 6400 + "8081", False),
+        ("8081 listening", False),
+        ("listening on 80810 and 18081", False),
+        ("listening\non 8081", False),
+        ("GET /a 200\n" * 1000 + "Server listens at port 8081", True),
+    ],
+    ids=["head", "beyond-the-head", "before", "part", "next-line", "last-line"],
+)
+async def test_only_the_head_of_each_line_of_a_log_is_read_for_a_port(scene, line, contradicts):
+    web(scene, LOOPING, livenessProbe=http("/live", 8081))
+    scene.event("Unhealthy", f"Liveness {REFUSED} connection refused")
+    scene.log(line)
+    (finding,) = ProbePort().analyze(await scene.case())
+    assert (finding.confidence < 0.6) is contradicts
+
+
 async def test_a_path_that_a_commit_changed_is_changed_back(scene):
     web(scene, NOT_READY, readinessProbe=http("/redy", 8080))
     scene.event("Unhealthy", f"Readiness {ABSENT}")

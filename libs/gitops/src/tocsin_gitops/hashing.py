@@ -7,7 +7,7 @@ import re
 from tocsin_contracts import CauseClass, ObjectRef, Plan
 
 SCHEMA = "tocsin.plan.v1"
-_TRAILER = re.compile(r"\n*Tocsin-Plan: [0-9a-f]{64}\n*\Z")
+_TRAILER = re.compile(r"Tocsin-Plan: [0-9a-f]{64}\n*\Z")
 _SLUG_LENGTH = 40
 
 

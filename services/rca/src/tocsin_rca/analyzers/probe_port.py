@@ -17,6 +17,8 @@ _CAUSES = {
     Probe.READINESS: CauseClass.READINESS_PROBE_WRONG_PORT,
 }
 _ENDED_BY_SIGNAL = (0, 137, 143)
+_LISTENS = re.compile(r"(?i)\blisten\w{0,20}\b")
+_LINE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,13 @@ def _doubts(case: Case, failing: ProbeSighting) -> Iterator[Doubt]:
     )
     if not killed and any(code not in _ENDED_BY_SIGNAL for code in codes):
         yield Doubt(f"the container also ends by itself with exit code {codes[0]}", 0.35)
-    listens = re.compile(rf"(?i)\blisten\w*\b.*\b{re.escape(str(failing.asks.get('port')))}\b")
-    if any(
-        log.data.container == sighting.name and listens.search(log.data.text) for log in case.logs
-    ):
+    logs = (log.data.text for log in case.logs if log.data.container == sighting.name)
+    if any(_says_it_listens(log, str(failing.asks.get("port"))) for log in logs):
         yield Doubt("its log says that it listens there", 0.5)
+
+
+def _says_it_listens(log: str, port: str) -> bool:
+    """Whether the head of a line says `listen` and the port after it; each is sought just once."""
+    asked = re.compile(rf"(?i)\b{re.escape(port)}\b")
+    heads = (line[:_LINE] for line in log.splitlines())
+    return any((said := _LISTENS.search(head)) and asked.search(head, said.end()) for head in heads)
