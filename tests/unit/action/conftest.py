@@ -74,6 +74,7 @@ class Desk:
             "edits": (edit,),
             "files": (file,),
             "diff": editing.unified_diff(before, after),
+            "head_branch": hashing.head_branch(build.plan().issue_key, "payments-api-memory"),
             "policy_version": self.gitops.policy.version,
         }
         return build.plan(**(fields | changes))
