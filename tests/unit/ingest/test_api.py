@@ -242,3 +242,10 @@ async def test_p1_what_is_sent_again_after_a_503_is_attached_or_opened_but_not_l
     answer = await receiver.post(body(firing()))
     assert answer.status_code == 202
     assert answer.json()["run_id"] in receiver.intake.open.values()
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", "/"), ("POST", "/webhook")])
+async def test_what_is_no_webhook_is_refused_in_the_same_shape(receiver, method, path):
+    answer = await receiver.post(b"{}", path=path, method=method)
+    assert answer.status_code in (404, 405)
+    assert set(answer.json()) == {"error", "hint"}

@@ -66,9 +66,23 @@ async def test_a_repeat_changes_nothing(intake):
 
 
 async def test_the_end_of_a_run_closes_its_incident(intake):
-    accepted = build.alert_accepted(incident_key="workload|x")
-    await handlers(intake, build.run(accepted)).on_run_finished(build.run_finished())
+    accepted, ended = build.alert_accepted(incident_key="workload|x"), build.run_finished()
+    await handlers(intake, build.run(accepted, ended)).on_run_finished(ended)
     assert intake.closed == [("workload|x", RUN)]
+
+
+async def test_an_end_that_its_run_knows_nothing_of_closes_nothing(intake):
+    run = build.run(build.alert_accepted())
+    await handlers(intake, run).on_run_finished(build.run_finished())
+    assert intake.closed == []
+
+
+async def test_an_alert_whose_sender_is_ahead_of_time_opens_no_run_over_and_over(intake):
+    ended = build.run_finished()
+    ahead = build.alert(starts_at=ended.at + timedelta(days=365))
+    handled = handlers(intake, build.run(build.alert_accepted(), ended))
+    await handled.on_alert_repeated(build.alert_repeated(alert=ahead))
+    assert intake.told == []
 
 
 async def test_the_end_of_a_run_without_a_record_closes_nothing(intake):

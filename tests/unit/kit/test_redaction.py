@@ -32,6 +32,10 @@ def test_p6_a_secret_is_masked_by_its_shape(shape):
     assert MASK in masked
 
 
+def test_a_long_text_that_begins_many_tokens_and_ends_none_is_masked_at_once():
+    assert Redactor().text("got " + "eyJ-" * 16_000 + "!") == f"got {MASK}!"
+
+
 def test_the_words_around_a_secret_stay():
     masked = Redactor().text("cannot reach https://ana:hunter2@git.example.com/x today")
     assert masked == f"cannot reach https://{MASK}@git.example.com/x today"

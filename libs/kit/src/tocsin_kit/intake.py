@@ -1,7 +1,7 @@
 """The receiver's record: which run an alert belongs to, decided and stored in one step."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from redis.asyncio import Redis
@@ -19,6 +19,9 @@ from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, from_millis, millis
 from tocsin_kit.outbox import Outbox, Stored
 from tocsin_kit.store import Script
+
+CLOCK_SKEW = timedelta(minutes=1)
+"""How far the clock of a sender may be ahead of ours."""
 
 
 class Outcome(StrEnum):
@@ -58,7 +61,8 @@ class Intake:
         counted there and opens nothing. A resolved alert never opens a run.
         """
         key, now = keys.incident(incident_key), millis(self._clock.now())
-        start = millis(alert.starts_at) if alert.starts_at else None
+        began = known_start(alert, self._clock.now())
+        start = millis(began) if began else None
         run_id = run_id_of(incident_key, alert.fingerprint, now if start is None else start)
         started = "" if start is None else start
         await self._outbox.announce(key)
@@ -88,6 +92,12 @@ class Intake:
         Returns whether the alert still has no newer run; then it has to be admitted again.
         """
         return bool(await self._close([keys.incident(incident_key)], [run_id, fingerprint]))
+
+
+def known_start(alert: Alert, now: datetime) -> datetime | None:
+    """Return when an alert began; a start in the future tells nothing, as none at all."""
+    begins = alert.starts_at
+    return begins if begins and begins <= now + CLOCK_SKEW else None
 
 
 def run_id_of(incident_key: str, fingerprint: str, start: int) -> RunId:

@@ -1,6 +1,7 @@
 """Structured logs: dotted event names with fields, run and event ids bound, secrets masked."""
 
 import logging
+import re
 import sys
 from collections.abc import MutableMapping
 from typing import Any
@@ -11,6 +12,8 @@ from pydantic import SecretStr
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.settings import LogFormat, ServiceSettings
 
+_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
 
 def configure(settings: ServiceSettings) -> None:
     """Send every log line of this process, the libraries' too, through one masked pipeline."""
@@ -20,7 +23,7 @@ def configure(settings: ServiceSettings) -> None:
         logger: Any, method: str, fields: MutableMapping[str, Any]
     ) -> MutableMapping[str, Any]:
         del logger, method
-        return {name: redactor.value(value, name) for name, value in fields.items()}
+        return {name: _plain(redactor.value(value, name)) for name, value in fields.items()}
 
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -54,6 +57,11 @@ def get(name: str) -> structlog.stdlib.BoundLogger:
     """Return the logger of a module."""
     logger: structlog.stdlib.BoundLogger = structlog.get_logger(name)
     return logger
+
+
+def _plain(value: Any) -> Any:
+    """Drop what would steer a terminal that shows the log."""
+    return _STEERING.sub("", value) if isinstance(value, str) else value
 
 
 def _renderer(style: LogFormat) -> structlog.typing.Processor:

@@ -1,6 +1,7 @@
 """Run a server as a child process that keeps its ports and data and never outlives its parent."""
 
 import ctypes
+import os
 import signal
 import socket
 import subprocess
@@ -111,6 +112,7 @@ class ServerProcess(ABC):
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                env={n: v for n, v in os.environ.items() if not n.startswith("TOCSIN_")},
                 start_new_session=True,  # Ctrl-C is for us, who then stop our servers last
                 preexec_fn=_end_with_parent,  # noqa: PLW1509 - one call of libc, loaded already
             )

@@ -3,16 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 
 from tocsin_contracts import BY_TOPIC, Event, RunId, RunState
-from tocsin_kit import keys
+from tocsin_kit import keys, logging
 from tocsin_kit.clock import from_millis
 from tocsin_kit.store import text_fields, translated
 
 E = TypeVar("E", bound=Event)
+PAGE = 200
+LOOKED_THROUGH = 10_000
+
+log = logging.get(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +49,38 @@ class RunReader:
             record = text_fields(await self._client.hgetall(keys.run(run_id)))
         return _run(run_id, record) if "created" in record else None
 
-    async def recent(self, limit: int) -> list[Run]:
-        """Return the newest runs first."""
+    async def recent(self, limit: int, state: RunState | None = None) -> list[Run]:
+        """Return the newest runs first, of one state only if one is given.
+
+        Of a state, the newest 10,000 runs are looked through.
+        """
+        found: list[Run] = []
+        reach = limit if state is None else LOOKED_THROUGH
+        for first in range(0, reach, PAGE):
+            ids = await self._ids(first, min(first + PAGE, reach), state)
+            found += [run for run_id in ids if (run := await self._readable(run_id))]
+            if (not ids and state is None) or len(found) >= limit:
+                break
+        return found[:limit]
+
+    async def _ids(self, first: int, after: int, state: RunState | None) -> list[RunId]:
         async with translated("list runs"):
-            found = await self._client.zrevrange(keys.RUNS, 0, max(limit, 1) - 1)
-        runs = [await self.get(RunId(str(run_id))) for run_id in found]
-        return [run for run in runs if run]
+            page: list[Any] = await self._client.zrevrange(keys.RUNS, first, after - 1)
+            if state is None:
+                return [RunId(str(run_id)) for run_id in page]
+            pipe = self._client.pipeline(transaction=False)
+            for run_id in page:
+                pipe.hget(keys.run(str(run_id)), "state")
+            states = await pipe.execute()
+        return [RunId(str(run_id)) for run_id, at in zip(page, states, strict=True) if at == state]
+
+    async def _readable(self, run_id: RunId) -> Run | None:
+        """One record that cannot be read must not hide the others."""
+        try:
+            return await self.get(run_id)
+        except ValueError as error:
+            log.warning("runs.record_unreadable", run_id=run_id, why=type(error).__name__)
+            return None
 
 
 def _run(run_id: RunId, record: dict[str, str]) -> Run:

@@ -13,12 +13,16 @@ from uuid import uuid4
 
 from redis.asyncio import Redis
 
-from tocsin_contracts import BY_TOPIC, Event, RunId, RunState
+from tocsin_contracts import BY_TOPIC, OPEN_STATES, Event, RunId, RunState
 from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, millis
-from tocsin_kit.errors import TransientError
+from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import Move, join
 from tocsin_kit.store import Script, translated
+
+
+MOST_VERSIONS = 10**9
+"""More than any run reaches; what is above would not survive Lua's numbers."""
 
 
 class BeginVerdict(StrEnum):
@@ -104,6 +108,8 @@ class RunStore:
 
     async def begin(self, event: Event, service: str, allowed: Move) -> Begin:
         """Take the lease for an event, or say why there is nothing to do now."""
+        if event.run_version > MOST_VERSIONS:
+            raise PermanentError(f"no run has the version {event.run_version}")
         lease = Lease(event.run_id, service, event.id, uuid4().hex)
         verdict, payload, _ = await self._begin(
             lease.keys,
@@ -118,6 +124,7 @@ class RunStore:
                 event.run_version,
                 self._max_attempts,
                 self._now(),
+                join(OPEN_STATES),
             ],
         )
         found = BeginVerdict(verdict)

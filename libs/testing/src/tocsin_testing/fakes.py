@@ -5,7 +5,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
-from tocsin_contracts import Alert, AlertAccepted, AlertRepeated, AlertStatus, Event, RunId
+from tocsin_contracts import (
+    Alert,
+    AlertAccepted,
+    AlertRepeated,
+    AlertStatus,
+    Event,
+    RunId,
+    RunState,
+)
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit.approvals import Approval, Redeemed, Refusal
 from tocsin_kit.clock import Clock
@@ -122,10 +130,10 @@ class FakeRuns(Outage):
         self._answer()
         return self.runs.get(run_id)
 
-    async def recent(self, limit: int) -> list[Run]:
+    async def recent(self, limit: int, state: RunState | None = None) -> list[Run]:
         """Return the runs that were given first, as the newest."""
         self._answer()
-        return list(self.runs.values())[:limit]
+        return [run for run in self.runs.values() if state in (None, run.state)][:limit]
 
     async def cancel(self, run_id: RunId) -> None:
         """Keep that the run was asked to stop."""

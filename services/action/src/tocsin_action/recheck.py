@@ -1,5 +1,6 @@
 """What has to hold again after the yes, right before anything is written."""
 
+import re
 from collections.abc import Mapping
 
 from tocsin_contracts import Plan
@@ -13,6 +14,13 @@ def changed_plan(plan: Plan, run_id: str) -> str:
     """Return why the plan is not the one its hash names, or an empty string."""
     if hashing.plan_hash(plan, run_id) != plan.plan_hash:
         return "the plan does not have the hash it shows"
+    issue = hashing.sha256(plan.issue_key.encode())[:10]
+    if not re.fullmatch(rf"tocsin/[a-z0-9-]+-{issue}", plan.head_branch):
+        return f"the branch {plan.head_branch!r} is not that of the plan's issue"
+    if plan.parent_sha != plan.base_sha:
+        return "the plan builds on another commit than its base"
+    if len(plan.title.splitlines()) != 1:
+        return "the title is not one line"
     return ""
 
 

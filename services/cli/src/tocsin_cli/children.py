@@ -31,6 +31,7 @@ PRELOAD = (
     "tocsin_cli.__main__",  # every child imports its supervisor's main module again
 )
 
+_OURS = "TOCSIN_"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -41,9 +42,12 @@ def prepare(preload: Iterable[str] = PRELOAD) -> None:
     """Start the fork server and return at once; it goes on importing. Only from the main thread."""
     _FORKING.set_forkserver_preload(list(preload))
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: Ctrl-C is not for it
+    # Every service shows what the fork server was started with: secrets come to each later.
+    withheld = {name: os.environ.pop(name) for name in [*os.environ] if name.startswith(_OURS)}
     try:
         forkserver.ensure_running()
     finally:
+        os.environ.update(withheld)
         signal.signal(signal.SIGINT, before)
 
 

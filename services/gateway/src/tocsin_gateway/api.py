@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field, SecretStr
+from starlette.exceptions import HTTPException
 
 from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState
 from tocsin_contracts.views import (
@@ -21,14 +22,14 @@ from tocsin_contracts.views import (
     RunView,
 )
 from tocsin_gateway import refusals, views
+from tocsin_gateway.guard import Guard
 from tocsin_gateway.ports import Approvals, Canceller, Publisher, Runs
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.approvals import Redeemed, Refusal
 from tocsin_kit.errors import TransientError
 from tocsin_kit.run_view import Run
 
-LOOKED_THROUGH = 500
-"""Newest runs among which those of one state are looked for."""
+ROUTES = "/openapi.json describes every request"
 
 
 class Verdict(BaseModel):
@@ -63,9 +64,8 @@ class Api:
 
     async def list(self, state: RunState | None, limit: int) -> RunPage:
         """Return the newest runs; of those in one state, if one is given."""
-        runs = await self._runs.recent(limit if state is None else LOOKED_THROUGH)
-        lines = (views.summary(run) for run in runs if state is None or run.state is state)
-        return RunPage(runs=tuple(line for line in lines if line)[:limit])
+        lines = (views.summary(run) for run in await self._runs.recent(limit, state))
+        return RunPage(runs=tuple(line for line in lines if line))
 
     async def show(self, run_id: str) -> RunView:
         """Return one run with all that is known about it."""
@@ -116,13 +116,22 @@ class Api:
         await self._canceller.cancel(run.id)
         return CancelView(run_id=run.id, by=by, at=event.at)
 
+    def known(self, token: str) -> bool:
+        """Whether anybody holds this token."""
+        return bool(self._holders(token))
+
     def principal(self, token: str) -> str:
-        """Return who holds a token; every token is compared, so time tells nothing."""
-        given = token.encode()
-        holders = [w for w, known in self._tokens.items() if hmac.compare_digest(known, given)]
+        """Return who holds a token."""
+        holders = self._holders(token)
         if not holders:
-            raise RefusedError(401, "unknown token", "send `Authorization: Bearer <your token>`")
+            raise refusals.unknown_token()
         return holders[0]
+
+    def _holders(self, token: str) -> tuple[str, ...]:
+        """Compare every token, so that time tells nothing."""
+        given = token.encode()
+        pairs = [(who, hmac.compare_digest(known, given)) for who, known in self._tokens.items()]
+        return tuple(who for who, same in pairs if same)
 
     async def _run(self, run_id: str) -> Run:
         run = await self._runs.get(RunId(run_id))
@@ -145,7 +154,9 @@ def build(api: Api) -> FastAPI:
     """Return the HTTP application with its OpenAPI document."""
     app = FastAPI(title="Tocsin", version="1", docs_url=None, redoc_url=None)
     app.include_router(_routes(api))
+    app.add_middleware(Guard, allowed=api.known)
     app.add_exception_handler(RefusedError, _answer)
+    app.add_exception_handler(HTTPException, _no_route)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(TransientError, _unavailable)
     return app
@@ -195,12 +206,19 @@ async def _answer(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(error.view.model_dump(), error.status)
 
 
+async def _no_route(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        raise error
+    view = ErrorView(error=f"{request.method} {request.url.path}: {error.detail}", hint=ROUTES)
+    return JSONResponse(view.model_dump(), error.status_code, headers=error.headers)
+
+
 async def _malformed(request: Request, error: Exception) -> JSONResponse:
     del request
     if not isinstance(error, RequestValidationError):
         raise error
     faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-    view = ErrorView(error=faults, hint="/openapi.json describes every request")
+    view = ErrorView(error=faults, hint=ROUTES)
     return JSONResponse(view.model_dump(), 422)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from tocsin_contracts import Event, RunId
+from tocsin_contracts import Event, RunId, RunState
 from tocsin_contracts.views import DecisionKind
 from tocsin_kit.approvals import Approval, Redeemed
 from tocsin_kit.run_view import Run
@@ -14,8 +14,8 @@ class Runs(Protocol):
     async def get(self, run_id: RunId) -> Run | None:
         """Return a run, or None."""
 
-    async def recent(self, limit: int) -> list[Run]:
-        """Return the newest runs first."""
+    async def recent(self, limit: int, state: RunState | None = None) -> list[Run]:
+        """Return the newest runs first, of one state only if one is given."""
 
 
 class Approvals(Protocol):

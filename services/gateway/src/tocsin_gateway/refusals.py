@@ -46,3 +46,13 @@ def refused(refusal: Refusal, approvers: str = "") -> RefusedError:
 def unknown_run(run_id: str) -> RefusedError:
     """Return the answer to a run id that the store does not know."""
     return RefusedError(404, f"no run {run_id!r}", "`tocsin run list` shows the newest runs")
+
+
+def unknown_token() -> RefusedError:
+    """Return the answer to a stranger."""
+    return RefusedError(401, "unknown token", "send `Authorization: Bearer <your token>`")
+
+
+def too_big(limit: int) -> RefusedError:
+    """Return the answer to a body that no request of ours needs."""
+    return RefusedError(413, f"the body is over {limit} bytes", "a decision needs far less")

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from pydantic import SecretStr
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -21,6 +22,9 @@ from tocsin_kit.intake import Admission
 from tocsin_kit.registry import Registry
 
 log = logging.get(__name__)
+
+
+UNAVAILABLE = 503
 
 
 class RefusedError(Exception):
@@ -53,7 +57,9 @@ class Api:
     def app(self) -> Starlette:
         """Return the HTTP application."""
         route = Route("/webhook/{source}", self.receive, methods=["POST"])
-        return Starlette(routes=[route], exception_handlers={RefusedError: _refuse})
+        return Starlette(
+            routes=[route], exception_handlers={RefusedError: _refuse, HTTPException: _no_route}
+        )
 
     async def receive(self, request: Request) -> JSONResponse:
         """Take one webhook request."""
@@ -68,7 +74,7 @@ class Api:
         except TransientError as error:
             log.warning("ingest.not_stored", why=str(error))
             raise RefusedError(
-                503, "the alert could not be stored", "send it again; nothing was lost"
+                UNAVAILABLE, "the alert could not be stored", "send it again; nothing was lost"
             ) from error
         return JSONResponse(_answer(admitted).model_dump(), 202)
 
@@ -136,8 +142,18 @@ async def _refuse(request: Request, error: Exception) -> JSONResponse:
     del request
     if not isinstance(error, RefusedError):
         raise error
-    retry = {"Retry-After": "5"} if error.status == 503 else None  # noqa: PLR2004 - the status itself
-    return JSONResponse(error.view.model_dump(), error.status, headers=retry)
+    headers = {"Connection": "close"}  # what is left of the body is not worth reading
+    if error.status == UNAVAILABLE:
+        headers["Retry-After"] = "5"
+    return JSONResponse(error.view.model_dump(), error.status, headers=headers)
+
+
+async def _no_route(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        raise error
+    what = f"{request.method} {request.url.path}: {error.detail}"
+    view = ErrorView(error=what, hint="send alerts with POST /webhook/<source>")
+    return JSONResponse(view.model_dump(), error.status_code, headers=error.headers)
 
 
 def _no_constant(name: str) -> NoReturn:

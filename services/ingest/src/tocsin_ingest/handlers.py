@@ -16,6 +16,8 @@ from tocsin_ingest.ports import Reader, Runs
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.state import TriageState
 from tocsin_kit.graphs import Subgraph
+from tocsin_kit.intake import known_start
+from tocsin_kit.run_view import Run
 
 
 class Handlers:
@@ -54,14 +56,22 @@ class Handlers:
         It was attached because the end of the run had not reached the receiver yet.
         """
         run = await self._reader.get(event.run_id)
-        finished = run.fact(RunFinished) if run else None
-        began = event.alert.starts_at
-        if finished and began and began > finished.at:
+        if run and _began_later(event, run):
             await self._receiver.take_again(event.alert, event.run_id)
 
     async def on_run_finished(self, event: RunFinished) -> None:
         """Let the next episode of the incident open a new run."""
         run = await self._reader.get(event.run_id)
-        accepted = run.fact(AlertAccepted) if run else None
+        accepted = run.fact(AlertAccepted) if run and run.state.terminal else None
         if accepted:
             await self._receiver.close(accepted.incident_key, event.run_id)
+
+
+def _began_later(event: AlertRepeated, run: Run) -> bool:
+    """Whether an alert began after the run had ended, and is not the one that opened it."""
+    accepted, finished = run.fact(AlertAccepted), run.fact(RunFinished)
+    began = known_start(event.alert, event.at)
+    if began is None or accepted is None or finished is None:
+        return False
+    opened = (accepted.alert.fingerprint, accepted.alert.starts_at)
+    return began > finished.at and (event.alert.fingerprint, began) != opened

@@ -5,6 +5,7 @@ from tocsin_ingest import admission
 from tocsin_ingest.ports import Intake, Runs
 from tocsin_kit import logging
 from tocsin_kit.intake import Admission, Outcome
+from tocsin_kit.untrusted import line
 
 log = logging.get(__name__)
 
@@ -26,7 +27,7 @@ class Receiver:
             "ingest.alert_admitted",
             outcome=admitted.outcome,
             run=admitted.run_id,
-            title=alert.title,
+            title=line(alert.title),
         )
         return admitted
 

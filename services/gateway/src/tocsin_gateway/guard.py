@@ -1,0 +1,59 @@
+"""Strangers and floods end at the door: before any of a request's body is kept."""
+
+from collections.abc import Callable
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tocsin_gateway import refusals
+from tocsin_gateway.refusals import RefusedError
+
+MAX_BODY = 64 * 1024
+OPEN_PATHS = ("/openapi.json",)
+
+
+class Guard:
+    """Lets a request in whose token is known, and reads at most 64 KiB of its body."""
+
+    def __init__(self, app: ASGIApp, allowed: Callable[[str], bool]) -> None:
+        self._app = app
+        self._allowed = allowed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a stranger at once; pass everybody else on with a bounded body."""
+        if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(Headers(scope=scope))
+        if refusal is None:
+            await self._app(scope, _bounded(receive), send)
+            return
+        answer = JSONResponse(
+            refusal.view.model_dump(), refusal.status, headers={"Connection": "close"}
+        )
+        await answer(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> RefusedError | None:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not self._allowed(token):
+            return refusals.unknown_token()
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > MAX_BODY:
+            return refusals.too_big(MAX_BODY)
+        return None
+
+
+def _bounded(receive: Receive) -> Receive:
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > MAX_BODY:
+            raise HTTPException(413, f"the body is over {MAX_BODY} bytes")
+        return message
+
+    return counted
