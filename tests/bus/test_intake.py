@@ -27,6 +27,7 @@ class Receiver:
     def __init__(self, client):
         self.bus = FakePublisher()
         self.clock = FakeClock()
+        self.clock.advance(86_400)  # no start of these tests lies in the future
         self.outbox = Outbox(client, "ingest", intake.read, self.bus.publish, self.clock)
         self.intake = Intake(client, self.outbox, clock=self.clock)
 
@@ -255,3 +256,11 @@ async def test_a_workload_with_ever_new_pods_keeps_a_bounded_record(receiver, re
     assert opened.outcome is Outcome.OPENED
     fields = await redis.hkeys(record)
     assert sum(field.startswith("episode:") for field in fields) <= 501
+
+
+async def test_a_start_in_the_future_is_no_start_at_all(receiver):
+    ahead = restarted(OOM, minutes=10**6)
+    first = await receiver.receive(ahead)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    receiver.clock.advance(3600)
+    assert (await receiver.receive(ahead)).outcome is Outcome.ATTACHED

@@ -20,7 +20,6 @@ from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import Move, join
 from tocsin_kit.store import Script, translated
 
-
 MOST_VERSIONS = 10**9
 """More than any run reaches; what is above would not survive Lua's numbers."""
 
