@@ -6,7 +6,7 @@ import pytest
 
 from tocsin_contracts import HypothesisFormed, IncidentOpened, RunFinished, RunState
 from tocsin_kit import keys, store
-from tocsin_kit.errors import TransientError
+from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import ANY, OPEN, move
 from tocsin_kit.run_view import RunReader
 from tocsin_kit.runs import BeginVerdict, Renewal, RunStore
@@ -200,6 +200,39 @@ async def test_a_newer_event_wins_over_a_store_that_lost_its_last_moments(runs, 
     assert begin.verdict is BeginVerdict.GO
     run = await reader.get(RUN)
     assert (run.state, run.version) == (RunState.VALIDATING, 3)
+
+
+async def test_p4_no_event_however_new_revives_a_run_that_has_ended(runs, reader):
+    begun = await runs.begin(build.incident_opened(), "rca", OPEN)
+    ended = build.run_finished(id="end")
+    await runs.commit(begun.lease, OPEN, build.incident_opened(), [ended])
+    forged = build.plan_drafted(run_version=1000)
+    again = await runs.begin(forged, "action", move(RunState.VALIDATING))
+    assert again.verdict is BeginVerdict.STALE
+    assert await state(reader) is ended.outcome
+
+
+async def test_a_version_that_no_run_reaches_is_refused(runs):
+    with pytest.raises(PermanentError, match="no run has the version"):
+        await runs.begin(build.plan_drafted(run_version=10**31), "action", OPEN)
+
+
+async def test_a_record_that_cannot_be_read_hides_no_other(runs, reader, redis):
+    await runs.create(build.alert_accepted())
+    await runs.create(build.alert_accepted(run_id="broken"))
+    await redis.hset("tocsin:run:{broken}", "version", "1e+31")
+    assert [run.id for run in await reader.recent(10)] == [RUN]
+
+
+async def test_a_waiting_run_is_found_behind_many_newer_ones(runs, reader, clock, redis):
+    await runs.create(build.alert_accepted())
+    await redis.hset(f"tocsin:run:{{{RUN}}}", "state", RunState.AWAITING_APPROVAL)
+    for number in range(450):
+        clock.advance(1)
+        await runs.create(build.alert_accepted(run_id=f"newer{number}"))
+    found = await reader.recent(5, RunState.AWAITING_APPROVAL)
+    assert [run.id for run in found] == [RUN]
+    assert len(await reader.recent(5)) == 5
 
 
 async def test_an_event_no_newer_than_the_store_waits_for_its_turn(runs):

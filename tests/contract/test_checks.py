@@ -44,6 +44,7 @@ def change(manifest=MANIFEST, edits=(EDIT,), **parts) -> Proposed:
         policy=WritePolicy(
             repositories=(RepositoryRule(name=build.target().repo, paths=("apps/**",)),)
         ),
+        issue_key=build.plan().issue_key,
         head_branch=build.plan().head_branch,
         branch_at=None,
         pull=None,

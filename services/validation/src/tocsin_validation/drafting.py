@@ -15,6 +15,7 @@ from tocsin_contracts import (
     Plan,
     Risk,
     RunId,
+    Target,
 )
 from tocsin_gitops import hashing
 from tocsin_gitops.diffs import unified_diff
@@ -47,10 +48,12 @@ def proposal(alert: Alert, finding: Finding, change: FieldChange, why: str) -> E
     return Edit(file=name, op=EditOp.CREATE, new=text)
 
 
-def issue_key(alert: Alert, repo: str, file: str, finding: Finding) -> str:
-    """Return what two runs about the same fault in the same place have in common."""
-    cluster = alert.workload.cluster if alert.workload else ""
-    return hashing.issue_key(cluster, repo, file, finding.object, finding.cause)
+def issue_key(cluster: str, target: Target, finding: Finding) -> str:
+    """Return what two runs about the same fault in the same place have in common.
+
+    The cluster is the one that the repository describes: alerts of one may or may not name it.
+    """
+    return hashing.issue_key(cluster, target.repo, target.file, finding.object, finding.cause)
 
 
 def head_branch(key: str, finding: Finding) -> str:
@@ -61,9 +64,8 @@ def head_branch(key: str, finding: Finding) -> str:
 def plan(run_id: RunId, change: Proposed, checks: Sequence[CheckResult], base_sha: str) -> Plan:
     """Freeze a change that passed its checks; nothing about it moves after this."""
     finding = change.hypothesis.finding
-    key = issue_key(change.alert, change.target.repo, change.target.file, finding)
     draft = Plan(
-        issue_key=key,
+        issue_key=change.issue_key,
         target=change.target,
         base_sha=base_sha,
         head_branch=change.head_branch,

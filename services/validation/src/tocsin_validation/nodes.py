@@ -55,7 +55,7 @@ class Nodes:
         files = await self._source.files(repository, state["base_sha"])
         touched = {edit.file: files[edit.file] for edit in edits if edit.file in files}
         before = {path: file.data for path, file in touched.items()}
-        key = drafting.issue_key(state["alert"], target.repo, target.file, finding)
+        key = drafting.issue_key(repository.cluster, target, finding)
         head_branch = drafting.head_branch(key, finding)
         return Proposed(
             alert=state["alert"],
@@ -66,6 +66,7 @@ class Nodes:
             after=_after(before, edits),
             modes={path: file.mode for path, file in touched.items()},
             policy=self._gitops.policy,
+            issue_key=key,
             head_branch=head_branch,
             branch_at=await self._source.branch(repository, head_branch),
             pull=await self._source.find_pull(repository, head_branch),

@@ -45,6 +45,7 @@ class Proposed:
     after: Mapping[str, bytes]
     modes: Mapping[str, str]
     policy: WritePolicy
+    issue_key: str
     head_branch: str
     branch_at: str | None
     pull: PullRequest | None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tocsin_contracts import Alert, Edit, EndReason, FieldChange, Finding, Target
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.locate import Located, NotLocated, Reason, locate
+from tocsin_kit.untrusted import line
 from tocsin_validation import drafting
 from tocsin_validation.ports import Source
 
@@ -70,8 +71,10 @@ class Resolver:
         chosen = [one for one in serving if wanted in (None, one.name)]
         if chosen:
             return chosen
-        named = f"{wanted!r}, which the alert names," if wanted else "No configured repository"
-        sentence = f"{named} is allowed to serve {change.object}; see gitops.yaml."
+        named = "No configured repository is allowed"
+        if wanted:
+            named = f"{line(wanted)!r}, which the alert names, is not allowed"
+        sentence = f"{named} to serve {change.object}; see gitops.yaml."
         return Unresolved(EndReason.TARGET_UNRESOLVED, sentence)
 
     async def _ask(self, repository: Repository, change: FieldChange) -> _Answer:
