@@ -76,6 +76,21 @@ async def test_p3_a_yes_to_a_plan_that_was_replaced_is_refused(desk):
     assert desk.forge.asked == []
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"head_branch": "release/next"},
+        {"head_branch": "tocsin/payments-api-0123456789"},
+        {"parent_sha": "f" * 40},
+        {"title": "payments-api: memory\nCo-authored-by: nobody"},
+    ],
+    ids=["foreign branch", "branch of another issue", "other parent", "title of two lines"],
+)
+async def test_p9_a_plan_that_no_check_of_ours_drafted_is_not_written(desk, changes):
+    forged = desk.plan(**changes)
+    await refused(desk, await desk.approved(forged))
+
+
 async def test_p3_a_yes_for_a_run_without_a_plan_is_refused(desk):
     desk.stands(RunState.AWAITING_APPROVAL, build.incident_opened())
     with pytest.raises(PermanentError):
