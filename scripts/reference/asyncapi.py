@@ -49,5 +49,5 @@ def _placeholders(folder: Path) -> Iterator[tuple[str, str]]:
     yield "nats_url", "nats://localhost:4222"
     yield "gitops_file", str(gitops)
     yield "cluster_snapshot", str(snapshot)
-    yield "ingest_tokens", '["placeholder"]'
-    yield "api_tokens", '{"placeholder": "placeholder"}'
+    yield "ingest_tokens", '["placeholder-placeholder"]'
+    yield "api_tokens", '{"placeholder": "placeholder-placeholder"}'
