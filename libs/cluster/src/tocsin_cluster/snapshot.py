@@ -6,38 +6,40 @@
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from tocsin_cluster import recording
 from tocsin_cluster.errors import ClusterError
-from tocsin_cluster.events import ClusterEvent, read_event
+from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.recording import SECRET, Recording
 from tocsin_contracts import ObjectRef
-
-_SUFFIXES = (".yaml", ".yml", ".json")
-_NEVER = "Secret"
 
 
 class SnapshotCluster:
-    """Answers from a folder. Secrets in it are dropped while it is read."""
+    """Answers from a folder as it is when asked: one that was recorded anew is read anew.
+
+    Secrets in it are dropped while it is read. ClusterError if there is no such folder.
+    """
 
     source = "snapshot"
 
     def __init__(self, folder: Path) -> None:
-        self._logs = folder / "logs"
-        self._objects: dict[ObjectRef, Manifest] = {}
-        self._events: list[ClusterEvent] = []
-        for manifest in _read(folder):
-            self._keep(manifest)
-        self._events.sort(key=lambda event: event.last_seen.timestamp() if event.last_seen else 0)
+        self._folder = folder
+        self._recording = recording.read(folder)
+        self._one_reads = asyncio.Lock()
+
+    @property
+    def recorded_at(self) -> datetime | None:
+        """When the newest file of what was read last was written."""
+        return self._recording.at
 
     async def get(self, ref: ObjectRef) -> Manifest | None:
         """Return one recorded object, or None."""
         _refuse_secrets(ref.kind)
-        return self._objects.get(ref)
+        return (await self._read()).objects.get(ref)
 
     async def list(
         self, kind: str, namespace: str, labels: Mapping[str, str] | None = None
@@ -47,14 +49,14 @@ class SnapshotCluster:
         wanted = (labels or {}).items()
         found = (
             manifest
-            for ref, manifest in self._objects.items()
+            for ref, manifest in (await self._read()).objects.items()
             if (ref.kind, ref.namespace) == (kind, namespace) and wanted <= manifest.labels.items()
         )
         return tuple(sorted(found, key=lambda manifest: manifest.ref.name))
 
     async def events(self, ref: ObjectRef) -> tuple[ClusterEvent, ...]:
         """Return the recorded events about an object."""
-        return tuple(event for event in self._events if event.about == ref)
+        return tuple(event for event in (await self._read()).events if event.about == ref)
 
     async def logs(
         self, namespace: str, pod: str, container: str, *, previous: bool = False
@@ -63,44 +65,13 @@ class SnapshotCluster:
         name = f"{container}.previous.log" if previous else f"{container}.log"
         if not all(_is_plain(part) for part in (namespace, pod, container)):
             raise ClusterError(f"no log for {namespace!r}/{pod!r}/{container!r}: not names")
-        return await asyncio.to_thread(_read_log, self._logs / namespace / pod / name)
+        await self._read()
+        return await asyncio.to_thread(_read_log, self._folder / "logs" / namespace / pod / name)
 
-    def _keep(self, manifest: Manifest) -> None:
-        if manifest.ref.kind == "Event":
-            self._events.append(read_event(manifest))
-        elif manifest.ref.kind != _NEVER:
-            self._objects[manifest.ref] = manifest
-
-
-def _read(folder: Path) -> Iterator[Manifest]:
-    if not folder.is_dir():
-        raise ClusterError(f"no snapshot at {str(folder)!r}: give a folder of recorded objects")
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in _SUFFIXES and path.is_file():
-            yield from _read_file(path)
-
-
-def _read_file(path: Path) -> Iterator[Manifest]:
-    try:
-        documents = list(yaml.load_all(path.read_bytes(), Loader=yaml.CSafeLoader))
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise ClusterError(f"cannot read {str(path)!r}: {error}; record it again") from error
-    for document in documents:
-        if document is not None:
-            yield from _flatten(document, path)
-
-
-def _flatten(document: Any, path: Path) -> Iterator[Manifest]:
-    if not isinstance(document, Mapping) or not isinstance(document.get("kind"), str):
-        raise ClusterError(f"{str(path)!r} holds something that is no Kubernetes object")
-    if isinstance(document.get("items"), list) and document["kind"].endswith("List"):
-        for item in document["items"]:
-            kind = document["kind"].removesuffix("List")
-            yield from _flatten({"kind": kind, **item} if isinstance(item, Mapping) else item, path)
-        return
-    if not Manifest(document).ref.name:
-        raise ClusterError(f"{str(path)!r} holds a {document['kind']} without a name")
-    yield Manifest(document)
+    async def _read(self) -> Recording:
+        async with self._one_reads:
+            self._recording = await asyncio.to_thread(self._recording.renewed)
+        return self._recording
 
 
 def _read_log(path: Path) -> str | None:
@@ -117,5 +88,5 @@ def _is_plain(name: str) -> bool:
 
 
 def _refuse_secrets(kind: str) -> None:
-    if kind == _NEVER:
+    if kind == SECRET:
         raise ClusterError("Secrets are never read; ask for another kind")

@@ -17,7 +17,8 @@ class Settings(ServiceSettings):
 
     gateway_port: int = Field(default=9481, ge=0, le=65535, description="Port of the API.")
     api_tokens: dict[str, SecretStr] = Field(
-        default_factory=dict, description="Bearer tokens of the API, 16 characters or more, by who holds each."
+        default_factory=dict,
+        description="Bearer tokens of the API, 16 characters or more, by who holds each.",
     )
 
     @model_validator(mode="after")

@@ -17,7 +17,8 @@ class Settings(ServiceSettings):
 
     ingest_port: int = Field(default=9480, ge=0, le=65535, description="Port for webhooks.")
     ingest_tokens: tuple[SecretStr, ...] = Field(
-        default=(), description="Bearer tokens of senders, 16 characters or more; two allow a rotation."
+        default=(),
+        description="Bearer tokens of senders, 16 characters or more; two allow a rotation.",
     )
     dev: bool = Field(default=False, description="Development mode: senders need no token.")
     max_body_bytes: int = Field(
