@@ -1,3 +1,6 @@
+import asyncio
+import os
+import shutil
 from datetime import UTC, datetime
 
 import pytest
@@ -7,6 +10,7 @@ from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import ObjectRef
 
 POD = ObjectRef(kind="Pod", namespace="shop", name="web-0")
+NEW = ObjectRef(kind="Pod", namespace="shop", name="web-7")
 
 TWO_DOCUMENTS = """\
 apiVersion: v1
@@ -125,6 +129,75 @@ def test_a_bad_file_is_named(tmp_path, text):
     (tmp_path / "broken.yaml").write_text(text)
     with pytest.raises(ClusterError, match=r"broken\.yaml"):
         SnapshotCluster(tmp_path)
+
+
+def test_a_file_that_is_being_written_is_no_empty_cluster(tmp_path):
+    (tmp_path / "cluster.yaml").write_text("")
+    with pytest.raises(ClusterError, match=r"cluster\.yaml' is empty"):
+        SnapshotCluster(tmp_path)
+
+
+def change(folder):
+    (folder / "pods.yaml").write_text(TWO_DOCUMENTS.replace("web-0", "web-7"))
+
+
+def add(folder):
+    (folder / "new.yaml").write_text("{kind: Pod, metadata: {name: web-7, namespace: shop}}")
+
+
+def rename(folder):
+    add(folder)
+    (folder / "new.yaml").rename(folder / "newer.yaml")
+
+
+@pytest.mark.parametrize("record", [change, add, rename])
+async def test_a_folder_that_is_recorded_anew_is_read_anew(folder, record):
+    cluster = SnapshotCluster(folder)
+    assert await cluster.get(NEW) is None
+    record(folder)
+    assert (await cluster.get(NEW)).ref == NEW
+    assert NEW.name in [pod.ref.name for pod in await cluster.list("Pod", "shop")]
+
+
+async def test_what_is_gone_from_a_new_recording_is_gone(folder):
+    cluster = SnapshotCluster(folder)
+    assert await cluster.events(POD)
+    (folder / "more" / "events.yml").unlink()
+    assert await cluster.events(POD) == ()
+
+
+async def test_a_folder_that_stays_as_it_is_is_read_once(folder):
+    cluster = SnapshotCluster(folder)
+    before = await cluster.list("Pod", "shop")
+    again = await asyncio.gather(*(cluster.list("Pod", "shop") for _ in range(5)))
+    assert all(one is other for found in again for one, other in zip(found, before, strict=True))
+
+
+async def test_a_new_recording_that_cannot_be_read_is_an_error_until_it_can(folder):
+    cluster = SnapshotCluster(folder)
+    (folder / "new.yaml").write_text("kind: Pod\n  bad: [")
+    for _ in range(2):
+        with pytest.raises(ClusterError, match=r"new\.yaml"):
+            await cluster.get(POD)
+    add(folder)
+    assert await cluster.get(POD)
+    shutil.rmtree(folder)
+    with pytest.raises(ClusterError, match="no snapshot"):
+        await cluster.logs("shop", "web-0", "app")
+
+
+async def test_a_recording_is_as_old_as_its_newest_file(folder):
+    for number, path in enumerate(sorted(folder.rglob("*.*")), start=1):
+        os.utime(path, (number * 1000, number * 1000))
+    cluster = SnapshotCluster(folder)
+    assert cluster.recorded_at == datetime.fromtimestamp(number * 1000, UTC)
+    os.utime(folder / "pods.yaml", (99_000, 99_000))
+    await cluster.get(POD)
+    assert cluster.recorded_at == datetime.fromtimestamp(99_000, UTC)
+
+
+def test_an_empty_folder_has_no_time(tmp_path):
+    assert SnapshotCluster(tmp_path).recorded_at is None
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):

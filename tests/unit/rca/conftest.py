@@ -147,7 +147,8 @@ class Scene:
         )
 
     def cluster(self):
-        (self.folder / "all.yaml").write_text(yaml.dump_all(self.objects, Dumper=yaml.CSafeDumper))
+        recorded = yaml.dump_all(self.objects, Dumper=yaml.CSafeDumper)
+        (self.folder / "all.yaml").write_text(f"# recorded\n{recorded}")
         return SnapshotCluster(self.folder)
 
     @staticmethod

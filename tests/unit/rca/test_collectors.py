@@ -1,4 +1,5 @@
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
@@ -12,6 +13,7 @@ from tocsin_rca.evidence.observation import EXCERPT
 from tocsin_rca.ports import World
 
 WEB = ObjectRef(kind="Deployment", namespace="shop", name="web")
+NOW = datetime(2026, 3, 2, 9, 22, tzinfo=UTC)
 READY = {"ready": True, "restartCount": 0, "state": {"running": {}}}
 TROUBLED = {"ready": False, "restartCount": 2, "state": {"running": {}}}
 
@@ -30,6 +32,18 @@ class Broken:
 
     async def _fail(self, *args, **options):
         raise self._error
+
+
+class Live:
+    """A cluster that answers about this moment."""
+
+    recorded_at = None
+
+    def __init__(self, inner):
+        self._inner, self.source = inner, "live"
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
 
 
 class Silent:
@@ -153,6 +167,27 @@ async def test_a_message_that_repeats_is_one_event(scene):
     scene.event("BackOff", "restarting", at="2026-03-02T09:10:00Z")
     (event,) = (await scene.case()).events()
     assert event.data.last_seen.minute == 10
+
+
+async def test_what_a_recording_shows_is_as_old_as_the_recording(scene):
+    web(scene, **TROUBLED)
+    scene.event("BackOff", "restarting")
+    scene.log("before")
+    scene.commit(("spec", "replicas"), 1, 2)
+    case = await scene.case()
+    written = max(path.stat().st_mtime_ns for path in scene.folder.rglob("*") if path.is_file())
+    recorded = datetime.fromtimestamp(written / 1e9, UTC)
+    seen = {(one.evidence.kind, one.evidence.at) for one in case.observations}
+    shown = {EvidenceKind.OBJECT, EvidenceKind.POD, EvidenceKind.EVENT, EvidenceKind.LOG}
+    asked = {EvidenceKind.ALERT, EvidenceKind.COMMIT, EvidenceKind.MISSING}
+    assert seen == {(kind, recorded) for kind in shown} | {(kind, NOW) for kind in asked}
+
+
+async def test_a_cluster_that_is_no_recording_is_seen_now(scene, history, clock, budget):
+    web(scene)
+    world = World(Live(scene.cluster()), history([]), clock)
+    case = await collectors.collect(scene.alert(), world, budget)
+    assert {one.evidence.at for one in case.observations} == {NOW}
 
 
 @pytest.mark.parametrize("question", ["get", "list", "events", "logs"])

@@ -32,6 +32,7 @@ class Watched:
 
     def __init__(self, inner):
         self._inner, self.source = inner, inner.source
+        self.recorded_at = getattr(inner, "recorded_at", None)
         self.asked = 0
         self.down: Exception | None = None
 

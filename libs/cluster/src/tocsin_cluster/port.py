@@ -1,6 +1,7 @@
 """What may be asked of a cluster; nothing here can change one."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Protocol
 
 from tocsin_cluster.events import ClusterEvent
@@ -14,6 +15,10 @@ class Cluster(Protocol):
     @property
     def source(self) -> str:
         """Who answers, as evidence names it."""
+
+    @property
+    def recorded_at(self) -> datetime | None:
+        """When what it answers was true; None for a cluster that answers about this moment."""
 
     async def get(self, ref: ObjectRef) -> Manifest | None:
         """Return one object, or None when the cluster says that it does not exist."""

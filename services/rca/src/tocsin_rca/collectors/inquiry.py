@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeVar
 
 from tocsin_agents.budget import Budget, BudgetSpent
-from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Cluster
@@ -17,7 +17,7 @@ from tocsin_rca.ports import Clock, FieldHistory, History
 
 T = TypeVar("T")
 Observations = tuple[Observation[object], ...]
-FAILURES = (ClusterError, TocsinError, BudgetSpent, TimeoutError)
+FAILURES = (TocsinError, BudgetSpent, TimeoutError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,12 @@ class Inquiry:
     def saw(
         self, kind: EvidenceKind, query: str, text: str, data: T, *, source: str = ""
     ) -> Observation[T]:
-        """Return an observation made now; the cluster is the source unless another is named."""
+        """Return an observation; the cluster is the source unless another is named.
+
+        It is made now, except that a recorded cluster shows what it was when it was recorded.
+        """
+        at = (None if source else self.cluster.recorded_at) or self.clock.now()
         source = source or self.cluster.source
-        at = self.clock.now()
         return observe(kind, source=source, query=query, at=at, text=text, data=data)
 
     def missing(self, source: str, query: str, reason: str) -> Observation[object]:
@@ -67,6 +70,11 @@ class MeteredCluster:
     def source(self) -> str:
         """Who answers."""
         return self._cluster.source
+
+    @property
+    def recorded_at(self) -> datetime | None:
+        """When what it answers was true."""
+        return self._cluster.recorded_at
 
     async def get(self, ref: ObjectRef) -> Manifest | None:
         """Pay, then ask for one object."""
