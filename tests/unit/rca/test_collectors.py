@@ -1,10 +1,13 @@
 import asyncio
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from tocsin_agents.budget import Budget
 from tocsin_cluster.errors import ClusterError
+from tocsin_cluster.manifest import POD_TEMPLATE
 from tocsin_contracts import EvidenceKind, ObjectRef
 from tocsin_kit.errors import TransientError
 from tocsin_rca import analyzers, collectors
@@ -13,6 +16,7 @@ from tocsin_rca.evidence.observation import EXCERPT
 from tocsin_rca.ports import World
 
 WEB = ObjectRef(kind="Deployment", namespace="shop", name="web")
+README = Path(__file__).parents[3] / "README.md"
 NOW = datetime(2026, 3, 2, 9, 22, tzinfo=UTC)
 READY = {"ready": True, "restartCount": 0, "state": {"running": {}}}
 TROUBLED = {"ready": False, "restartCount": 2, "state": {"running": {}}}
@@ -65,6 +69,12 @@ def missing(case):
 def web(scene, **status):
     scene.deployment()
     scene.pod(**(status or READY))
+
+
+def test_the_readme_records_every_kind_that_is_read():
+    (kinds,) = re.findall(r"kinds=(\S+)", README.read_text(encoding="utf-8"))
+    read = {*POD_TEMPLATE, "Service", "Event", "Node"}
+    assert sorted(kinds.split(",")) == sorted(f"{kind.lower()}s" for kind in read)
 
 
 async def test_evidence_is_numbered_and_the_alert_comes_first(scene):
