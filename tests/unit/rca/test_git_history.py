@@ -135,6 +135,17 @@ async def test_an_object_that_no_file_knows_has_no_history(repository):
     assert await changes(repository(tree()), WEB.model_copy(update={"name": "api"})) == ()
 
 
+async def test_a_tag_is_told_as_it_is_written_and_not_as_a_number(repository):
+    plain = {"prod/web/kustomization.yaml": (OVERLAY % ("shop", "1.10")).replace('"', "")}
+    (change,) = await changes(repository(tree(prod_tag="1.9"), tree() | plain))
+    assert change.fields[0].after == "reg.example/shop/web:1.10"
+
+
+async def test_a_kustomization_that_cannot_be_read_changes_nothing(repository):
+    broken = tree() | {"prod/web/kustomization.yaml": "images: ["}
+    assert await changes(repository(broken, tree(prod_tag="1.1"))) == ()
+
+
 def test_a_namespace_in_the_file_must_be_the_objects_own():
     elsewhere = BASE.replace("name: web\n", "name: web\n  namespace: other\n", 1)
     files = {"web.yaml": elsewhere.encode()}

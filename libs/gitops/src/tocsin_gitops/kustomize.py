@@ -3,9 +3,10 @@
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tocsin_gitops import manifests
+from tocsin_gitops.images import Image, parse
 from tocsin_gitops.manifests import Document, scalar
 from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind
 from tocsin_gitops.yaml_paths import PathMissing, find
@@ -47,6 +48,13 @@ class ImageEntry:
     new_tag: str
     digest: str
 
+    def applied(self, image: Image) -> Image:
+        """Return what becomes of an image of that name: a new tag or digest replaces both."""
+        name = self.new_name or image.name
+        if self.new_tag or self.digest:
+            return Image(name, self.new_tag, self.digest)
+        return replace(image, name=name)
+
 
 @dataclass(frozen=True, slots=True)
 class Kustomization:
@@ -73,6 +81,19 @@ class Kustomization:
     def file(self) -> str:
         """The kustomization file itself."""
         return self.document.file
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Every folder and file that it names."""
+        patches = (patch.file for patch in self.patches if patch.file)
+        return (*self.resources, *self.components, *patches)
+
+    def rendered(self, image: str) -> str:
+        """Return the image that a container gets which asks for this one."""
+        shown = parse(image)
+        for entry in self.images:
+            shown = entry.applied(shown) if entry.name == shown.name else shown
+        return str(shown)
 
 
 def read(file: str, data: bytes) -> Kustomization:

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from tocsin_contracts import FieldPath, Scalar
 from tocsin_gitops import images
-from tocsin_gitops.images import Image
 from tocsin_gitops.kustomize import ImageEntry, Kustomization
 from tocsin_gitops.manifests import Document
 from tocsin_gitops.placements import Placement
@@ -80,16 +79,14 @@ def transformed(
 
 
 def _retagged(layer: Kustomization, entry: ImageEntry, owner: Owner) -> Owner:
-    before = images.parse(str(owner.effective))
-    name = entry.new_name or before.name
+    after = str(entry.applied(images.parse(str(owner.effective))))
     if entry.digest:
         digested = _entry(layer, "images", entry.name, "digest")
-        image = Image(name, entry.new_tag, entry.digest)
-        return replace(digested, effective=str(image), part=Part.DIGEST)
+        return replace(digested, effective=after, part=Part.DIGEST)
     if entry.new_tag:
         tagged = _entry(layer, "images", entry.name, "newTag")
-        return replace(tagged, effective=str(Image(name, entry.new_tag)), part=Part.TAG)
-    return replace(owner, effective=str(replace(before, name=name)))
+        return replace(tagged, effective=after, part=Part.TAG)
+    return replace(owner, effective=after)
 
 
 def _entry(layer: Kustomization, section: str, name: str, key: str) -> Owner:

@@ -71,6 +71,10 @@ class Checkout:
                 found[layer.folder] = layer
         return found
 
+    def leading_to(self, file: str) -> tuple[Kustomization, ...]:
+        """Return the kustomizations that use a file, directly or through other ones."""
+        return tuple(k for k in self.kustomizations.values() if file in self._reached(k))
+
     def documents(self, file: str) -> tuple[Document, ...]:
         """Return the objects of a file; one that cannot be read is remembered with the reason."""
         if file not in self._documents:
@@ -93,6 +97,14 @@ class Checkout:
         """Return every way in which an object of that kind and final name is deployed."""
         found = (*self.deployments(kind), *self._plain(kind, name))
         return tuple(placement for placement in found if placement.name == name)
+
+    def _reached(self, start: Kustomization) -> set[str]:
+        reached, waiting = set[str](), [start]
+        while waiting:
+            new = set(waiting.pop().uses) - reached
+            waiting += [self.kustomizations[path] for path in new if path in self.kustomizations]
+            reached |= new
+        return reached
 
     def _built(
         self, layer: Kustomization, kind: str, outer: tuple[str, ...]

@@ -7,8 +7,10 @@ import yaml
 
 from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import FieldPath, ObjectRef
+from tocsin_gitops import kustomize
 from tocsin_gitops.images import parse
-from tocsin_rca.collectors.kustomize import Layout, read_kustomization, read_layout
+from tocsin_gitops.placements import Checkout
+from tocsin_gitops.yaml_nodes import EditRefused
 from tocsin_rca.evidence.fields import changed_scalars
 from tocsin_rca.ports import ChangedField
 
@@ -49,7 +51,10 @@ class Mentions:
         )
 
     def _changed_images(self, file: str, before: bytes, after: bytes) -> Iterator[ChangedField]:
-        was, now = (read_kustomization(file, text) for text in (before, after))
+        try:
+            was, now = (kustomize.read(file, text) for text in (before, after))
+        except EditRefused:
+            return
         for path, image in self.images.items():
             old, new = was.rendered(image), now.rendered(image)
             if old != new:
@@ -58,13 +63,13 @@ class Mentions:
 
 def find_mentions(files: Mapping[str, bytes], target: ObjectRef) -> Mentions:
     """Search a repository for an object; files that cannot be read say nothing."""
-    layout = read_layout(files)
+    checkout = Checkout(files)
     written = {
         file: found
         for file, data in files.items()
         if target.name.encode() in data
         and (found := _about(target, data))
-        and _is_placed(layout, file, target)
+        and _is_placed(checkout, file, target)
     }
     images = {
         (*container.path, "image"): str(container.raw["image"])
@@ -75,17 +80,17 @@ def find_mentions(files: Mapping[str, bytes], target: ObjectRef) -> Mentions:
     }
     names = {parse(image).name for image in images.values()}
     setting = {
-        kustomization.file
+        layer.file
         for file in written
-        for kustomization in layout.leading_to(file)
-        if kustomization.namespace in ("", target.namespace) and names & kustomization.images.keys()
+        for layer in checkout.leading_to(file)
+        if layer.namespace in ("", target.namespace) and names & {one.name for one in layer.images}
     }
     return Mentions(target, tuple(written), tuple(sorted(setting)), images)
 
 
-def _is_placed(layout: Layout, file: str, target: ObjectRef) -> bool:
+def _is_placed(checkout: Checkout, file: str, target: ObjectRef) -> bool:
     """Whether no kustomization puts what a file holds into other namespaces only."""
-    namespaces = {k.namespace for k in layout.leading_to(file) if k.namespace}
+    namespaces = {k.namespace for k in checkout.leading_to(file) if k.namespace}
     return not namespaces or target.namespace in namespaces
 
 
