@@ -8,8 +8,7 @@ from tocsin_contracts import Alert, CheckResult, Edit, Event, Hypothesis, Target
 class ValidationState(TypedDict, total=False):
     """One hypothesis on its way to a plan.
 
-    `proposal` says why the change is put as a proposal file; empty for an edit in place. `answer`
-    is what the run concludes; once it is set, the remaining steps are skipped.
+    `answer` is what the run concludes; once it is set, the remaining steps are skipped.
     """
 
     run_id: str
@@ -18,6 +17,5 @@ class ValidationState(TypedDict, total=False):
     target: Target
     base_sha: str
     edits: list[Edit]
-    proposal: str
     checks: list[CheckResult]
     answer: list[Event]
