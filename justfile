@@ -32,10 +32,10 @@ run service *args:
 test *args:
     @pytest -q "$@"
 
-[doc("The tests that need less than a minute: no process of ours is started")]
+[doc("The tests that need less than a minute: no server and none of our processes is started")]
 [group("work")]
 test-fast *args:
-    @pytest -q -m "not e2e" "$@"
+    @pytest -q -m "not e2e and not servers" "$@"
 
 [doc("Format and fix what can be fixed")]
 [group("work")]
