@@ -53,6 +53,8 @@ class _Client:
             response = await self._http.request(method, path, **request)
         except (httpx.TransportError, httpx.InvalidURL) as error:
             raise UnreachableError(f"{self._url!r} does not answer: {error}") from error
+        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            raise UnreachableError(f"{self._url!r} is not ready: {_why(response)}")
         if response.status_code == httpx.codes.NOT_FOUND:
             raise PermanentError(_why(response))
         if response.is_client_error:

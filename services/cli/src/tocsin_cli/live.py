@@ -10,7 +10,7 @@ from tocsin_cli.render import sections
 from tocsin_cli.terminal import show
 from tocsin_contracts.views import RunView
 
-_POLL_SECONDS = 0.3
+POLL_SECONDS = 0.3
 
 
 class Live:
@@ -32,4 +32,4 @@ async def follow(gateway: Gateway, run_id: str) -> AsyncGenerator[RunView, None]
     """Yield the run as it is, again and again, for as long as somebody listens."""
     while True:
         yield await gateway.run(run_id)
-        await asyncio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
