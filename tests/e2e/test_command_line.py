@@ -101,3 +101,19 @@ def test_after_a_no_the_demo_shows_that_nothing_was_written(tmp_path):
     told = demo(tmp_path / "demo", said="n\n")
     assert told.returncode == 0, told.stdout + told.stderr
     assert "ok  nothing was written" in told.stdout
+
+
+@pytest.mark.parametrize("victim", ["ingest", "gateway"])
+def test_p8_the_demo_ends_in_one_pull_request_when_a_service_that_it_talks_to_is_killed(
+    tmp_path, victim
+):
+    folder = tmp_path / "demo"
+    command = [TOCSIN, "demo", "--yes", "--data", folder]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        for line in process.stdout:
+            if b"gets 202" in line or b"Alertmanager sends" in line:
+                break
+        os.kill(json.loads((folder / "up.json").read_bytes())["pids"][victim], signal.SIGKILL)
+        said = process.stdout.read().decode()
+    assert process.returncode == 0, said
+    assert said.count("  ok  ") == 9
