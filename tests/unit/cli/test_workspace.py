@@ -64,3 +64,18 @@ def test_a_broken_file_is_named(tmp_path):
     (tmp_path / "up.json").write_text("{")
     with pytest.raises(PermanentError, match=r"up\.json"):
         Workspace(tmp_path).up()
+
+
+def test_a_folder_that_is_not_there_is_named_and_not_made(tmp_path):
+    with pytest.raises(PermanentError, match=r"there is no folder .*nowhere"):
+        Workspace(tmp_path / "nowhere").tokens()
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(PermanentError, match="cannot be Tocsin's folder"),
+        Workspace(tmp_path / "file" / "data").claimed(),
+    ):
+        pass

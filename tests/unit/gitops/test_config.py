@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tocsin_gitops.bounds import Limits
-from tocsin_gitops.config import GitOps, Repository, load
+from tocsin_gitops.config import GitOps, Repository, load, refuse_missing
 from tocsin_kit.errors import PermanentError
 
 EXAMPLE = Path(__file__).parents[3] / "deploy/gitops.example.yaml"
@@ -111,3 +111,15 @@ def test_the_policy_version_follows_the_limits():
     wider = allowing().model_copy(update={"limits": Limits(max_files=4)})
     assert wider.policy.version != allowing().policy.version
     assert GitOps().policy.version != allowing().policy.version
+
+
+def test_a_repository_that_is_not_there_is_refused_by_its_name(tmp_path):
+    (tmp_path / "gitops.yaml").write_text(
+        'repositories: [{name: shop/gitops, git_dir: nowhere.git, paths: ["**"]}]'
+    )
+    loaded = load(tmp_path / "gitops.yaml")
+    with pytest.raises(PermanentError, match=r"'shop/gitops': .*nowhere\.git.* is no bare git"):
+        refuse_missing(loaded)
+    (tmp_path / "nowhere.git").mkdir()
+    (tmp_path / "nowhere.git" / "HEAD").write_text("ref: refs/heads/main")
+    refuse_missing(loaded)

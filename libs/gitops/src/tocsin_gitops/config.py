@@ -79,6 +79,20 @@ def load(path: Path) -> GitOps:
     return config.model_copy(update={"repositories": placed})
 
 
+def refuse_missing(config: GitOps) -> None:
+    """Refuse a configuration that names a repository which is not there; PermanentError says which.
+
+    A bare repository is told by its HEAD file.
+    """
+    for repository in config.repositories:
+        if not (repository.git_dir / "HEAD").is_file():
+            place = str(repository.git_dir)
+            raise PermanentError(
+                f"repository {repository.name!r}: {place!r} is no bare git repository; "
+                "mend git_dir in gitops.yaml"
+            )
+
+
 def _first(error: ValidationError) -> str:
     problem = error.errors()[0]
     key = ".".join(str(step) for step in problem["loc"]) or "the file"

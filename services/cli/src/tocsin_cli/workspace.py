@@ -49,7 +49,12 @@ class Workspace:
     @contextmanager
     def claimed(self) -> Iterator[None]:
         """Own the folder for a while; PermanentError if another process owns it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PermanentError(
+                f"{str(self.folder)!r} cannot be Tocsin's folder: {error.strerror}; give another"
+            ) from error
         with self._lock.open("a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -94,6 +99,8 @@ class Workspace:
         return self._read(self._up, Up) if self._up.exists() else None
 
     def _write(self, path: Path, text: str) -> None:
+        if not self.folder.is_dir():
+            raise PermanentError(f"there is no folder {str(self.folder)!r}; say which with --data")
         draft = path.with_suffix(".new")
         draft.unlink(missing_ok=True)
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

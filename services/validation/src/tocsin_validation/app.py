@@ -20,7 +20,9 @@ def build(flags: Sequence[str] = ()) -> Service:
     """Wire validation from its settings."""
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
-    nodes = Nodes(config.load(settings.gitops_file), LocalGitSource(), checks.load())
+    gitops = config.load(settings.gitops_file)
+    config.refuse_missing(gitops)
+    nodes = Nodes(gitops, LocalGitSource(), checks.load())
     validating: Subgraph[ValidationState] = Subgraph(
         "validation", graph.build(nodes), saver(parts.raw_redis)
     )
