@@ -3,8 +3,10 @@
 import asyncio
 import json
 from collections import Counter
+from contextlib import suppress
 
 import pytest
+from nats.aio.transport import TcpTransport
 
 from tocsin_contracts import (
     HypothesisFormed,
@@ -302,6 +304,29 @@ async def test_a_bus_that_does_not_store_says_so(own_nats_server, redis_url):
         own_nats_server.kill()
         with pytest.raises(TransientError, match="the bus did not store it"):
             await rig.bus.canary()
+
+
+async def test_a_bus_that_is_closed_while_it_reconnects_stops_trying(
+    own_nats_server, redis_url, monkeypatch
+):
+    trying = asyncio.Event()
+
+    async def connect_and_lose_a_cancellation(*args, **options):
+        first = not trying.is_set()
+        trying.set()
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(BOUND if first else 0)
+        raise ConnectionRefusedError
+
+    async with running(own_nats_server.url, redis_url):
+        monkeypatch.setattr(TcpTransport, "connect", connect_and_lose_a_cancellation)
+        own_nats_server.kill()
+        await asyncio.wait_for(trying.wait(), BOUND)
+
+    async def reconnecting():
+        return {task.get_coro().__name__ for task in asyncio.all_tasks()} & {"_attempt_reconnect"}
+
+    await until(reconnecting, lambda names: not names)
 
 
 async def test_a_wish_to_stop_ends_the_run_once(nats_url, redis_url):

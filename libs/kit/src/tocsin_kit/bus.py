@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from tocsin_contracts import Event, RunId
 from tocsin_kit import logging
+from tocsin_kit.client_errors import ClientErrors
 from tocsin_kit.delivery import delivery
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import ANY, Move
@@ -56,6 +57,7 @@ class Bus:
         self._settings = settings
         self._moves_runs = moves_runs
         self._known = {consumer.durable: consumer for consumer in CONSUMERS}
+        self._errors = ClientErrors(_log_error)
         self._work = Work(self._service, runs, self.publish, settings.lease_seconds / 3)
         self.broker = NatsBroker(
             settings.nats_url,
@@ -64,7 +66,7 @@ class Bus:
             reconnect_time_wait=cast("int", 0.5),
             ping_interval=2,
             graceful_timeout=8,
-            error_cb=_log_error,
+            error_cb=self._errors.on_error,
             disconnected_cb=_log_disconnect,
             reconnected_cb=_log_reconnect,
             logger=None,
@@ -78,6 +80,8 @@ class Bus:
         except NatsError as error:
             log.warning("bus.not_drained", error=repr(error))
             await (await self.broker.connect()).close()
+        finally:
+            self._errors.close()
 
     async def publish(self, event: Event) -> None:
         """Publish once: a second publish with the same id is dropped by the server.
@@ -211,7 +215,7 @@ def _decoder(model: type[M]) -> Callable[[StreamMessage[Any]], Awaitable[M]]:
     return decode
 
 
-async def _log_error(error: Exception) -> None:
+def _log_error(error: Exception) -> None:
     log.warning("bus.client_error", error=repr(error))
 
 

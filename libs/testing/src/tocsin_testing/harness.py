@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from tocsin_contracts import BY_TOPIC, PREFIX, Event
 from tocsin_kit import ensure, store
 from tocsin_kit.bus import Bus
+from tocsin_kit.client_errors import ClientErrors
 from tocsin_kit.errors import TransientError
 from tocsin_kit.run_view import RunReader
 from tocsin_kit.runs import RunStore
@@ -84,8 +85,12 @@ async def running(
     runs = RunStore(redis, lease_seconds=chosen.lease_seconds, max_attempts=chosen.max_attempts)
     bus = Bus(chosen, runs, moves_runs=moves_runs)
     subscribe(bus)
+    errors = ClientErrors(lambda _: None)  # the bus under test logs the outage already
     client = await nats.connect(
-        nats_url, max_reconnect_attempts=-1, reconnect_time_wait=cast("int", 0.05), error_cb=_quiet
+        nats_url,
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=cast("int", 0.05),
+        error_cb=errors.on_error,
     )
     try:
         await bus.broker.start()
@@ -93,6 +98,7 @@ async def running(
     finally:
         await bus.close()
         await client.close()
+        errors.close()
         await redis.aclose()
 
 
@@ -121,11 +127,6 @@ async def until(
                 await asyncio.sleep(0.01)
     except TimeoutError:
         raise AssertionError(f"not within {bound:g} s; last seen: {seen!r}") from None
-
-
-async def _quiet(error: Exception) -> None:
-    """Say nothing: the bus under test logs the outage already."""
-    del error
 
 
 def _event(message: RawStreamMsg) -> Event:
