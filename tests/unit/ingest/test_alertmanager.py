@@ -9,7 +9,7 @@ import pytest
 from tocsin_contracts import AlertStatus, Severity
 from tocsin_ingest import admission
 from tocsin_ingest.ports import BadPayloadError
-from tocsin_ingest.sources.alertmanager import Alertmanager
+from tocsin_testing.readings import alerts_of
 
 PAYLOADS = sorted((Path(__file__).parent / "payloads").glob("*.json"))
 REPLICAS = frozenset({"prometheus_replica"})
@@ -20,18 +20,18 @@ def sent(name):
 
 
 def read(name):
-    return Alertmanager().parse(sent(name), REPLICAS)
+    return alerts_of("alertmanager", sent(name), replicas=REPLICAS)
 
 
 def one(**changes):
     alert = {"status": "firing", "labels": {"alertname": "A"}}
-    return Alertmanager().parse({"alerts": [alert | changes]}, REPLICAS)[0]
+    return alerts_of("alertmanager", {"alerts": [alert | changes]}, replicas=REPLICAS)[0]
 
 
 @pytest.mark.parametrize("path", PAYLOADS, ids=lambda path: path.stem)
 def test_p1_every_alert_of_a_notification_is_read_as_it_was_sent(path):
     payload = json.loads(path.read_bytes())
-    alerts = Alertmanager().parse(payload, REPLICAS)
+    alerts = alerts_of("alertmanager", payload, replicas=REPLICAS)
     assert [alert.labels for alert in alerts] == [raw["labels"] for raw in payload["alerts"]]
     assert [alert.status for alert in alerts] == [raw["status"] for raw in payload["alerts"]]
     assert all(alert.starts_at and alert.starts_at.tzinfo for alert in alerts)
@@ -55,7 +55,7 @@ def test_an_alert_names_its_workload(name, title, kind, workload):
 def test_the_status_of_each_alert_counts_and_not_that_of_its_group():
     payload = sent("mixed-firing-resolved")
     payload["status"] = "firing"
-    alerts = Alertmanager().parse(payload, REPLICAS)
+    alerts = alerts_of("alertmanager", payload, replicas=REPLICAS)
     assert {alert.status for alert in alerts} == {AlertStatus.RESOLVED}
     assert all(alert.ends_at for alert in alerts)
 
@@ -155,15 +155,11 @@ def test_an_alert_without_a_name_is_not_lost():
         ({"alerts": [{"status": "firing", "labels": {"a": 1}}]}, "alerts.0.labels.a: Input"),
         (
             {"alerts": [{"status": "firing", "labels": {"a": "b"}, "startsAt": "yesterday"}]},
-            "alerts.0.startsAt: Input",
-        ),
-        (
-            {"alerts": [{"status": "firing", "labels": {"a": "b"}}] * 1001},
-            "alerts: List should have at most 1000 items",
+            "alerts.0.startsAt: Value error, no time: 'yesterday'",
         ),
     ],
 )
 def test_what_is_no_notification_is_refused_by_the_name_of_the_field(payload, reason):
     with pytest.raises(BadPayloadError) as refused:
-        Alertmanager().parse(payload, REPLICAS)
+        alerts_of("alertmanager", payload, replicas=REPLICAS)
     assert reason in str(refused.value)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tocsin_ingest import admission, sources
-from tocsin_ingest.sources import bounds
+from tocsin_ingest import admission, bounds
 from tocsin_testing import build
+from tocsin_testing.readings import alerts_of
 
 HUGE = 600 * 1024
 LARGEST = 32 * 1024
@@ -16,7 +16,7 @@ LABELS = {"alertname": "A", "namespace": "shop", "pod": "cart-0"}
 def read(labels=LABELS, **fields):
     """Return the one alert of a notification, as ingest gets it."""
     alert = {"status": "firing", "labels": labels, **fields}
-    return sources.load()["alertmanager"].parse({"alerts": [alert]}, frozenset())[0]
+    return alerts_of("alertmanager", {"alerts": [alert]})[0]
 
 
 def size(alert):
@@ -96,11 +96,6 @@ def test_a_link_is_kept_whole_or_not_at_all(link):
 def test_what_is_short_is_kept_as_it_is():
     alert = build.alert(link="https://h/x", annotations={"z": "1", "a": "2"})
     assert bounds.bounded(alert) == alert
-
-
-def test_every_source_is_bounded():
-    assert [source.name for source in sources.load()] == [s.name for s in sources.BUILTIN]
-    assert {type(source) for source in sources.load()} == {bounds.Bounded}
 
 
 SECRETS = {

@@ -32,6 +32,7 @@ class Alert(Value):
     """One alert as every source hands it over. All of its text is untrusted."""
 
     source: str
+    instance: str = Field(default="", description="Which of several senders of one kind sent it.")
     fingerprint: str
     status: AlertStatus
     title: str
@@ -43,6 +44,8 @@ class Alert(Value):
     starts_at: AwareDatetime | None = None
     ends_at: AwareDatetime | None = None
     link: str = ""
+    links: dict[str, str] = Field(default_factory=dict, description="By name; all http or https.")
+    cleaned: bool = Field(default=False, description="Whether hidden characters were taken out.")
     workload: Workload | None = None
 
 

@@ -62,7 +62,8 @@ def incident_key(alert: Alert) -> str:
     if alert.workload:
         at = alert.workload
         return f"workload|{at.cluster}|{at.namespace}|{at.name}"
-    return f"alert|{alert.source}|{alert.fingerprint}"
+    place = f"{alert.source}/{alert.instance}" if alert.instance else alert.source
+    return f"alert|{place}|{alert.fingerprint}"
 
 
 def _kind_and_name(labels: Mapping[str, str]) -> tuple[str, str]:

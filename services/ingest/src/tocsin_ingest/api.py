@@ -2,7 +2,7 @@
 
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from pydantic import SecretStr
@@ -14,9 +14,11 @@ from starlette.routing import Route
 
 from tocsin_contracts import Alert
 from tocsin_contracts.views import AlertReceipt, DeliveryReceipt, DeliveryStatus, ErrorView
-from tocsin_ingest.ports import AlertSource, BadPayloadError
+from tocsin_ingest.alerts import Identity, alert_of
+from tocsin_ingest.ports import AlertSource, BadPayloadError, Delivery, Reading
 from tocsin_ingest.receiver import Receiver
 from tocsin_kit import logging
+from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.errors import TransientError
 from tocsin_kit.intake import Admission
 from tocsin_kit.registry import Registry
@@ -25,6 +27,8 @@ log = logging.get(__name__)
 
 
 UNAVAILABLE = 503
+MOST_ALERTS = 1000
+"""In one request."""
 
 
 class RefusedError(Exception):
@@ -47,18 +51,23 @@ class Api:
         tokens: Sequence[SecretStr],
         replica_labels: frozenset[str],
         max_body_bytes: int,
+        clock: Clock | None = None,
     ) -> None:
         self._sources = sources
         self._receiver = receiver
         self._tokens = [token.get_secret_value().encode() for token in tokens]
         self._replica_labels = replica_labels
         self._max_body_bytes = max_body_bytes
+        self._clock = clock or SystemClock()
 
     def app(self) -> Starlette:
         """Return the HTTP application."""
-        route = Route("/webhook/{source}", self.receive, methods=["POST"])
+        routes = [
+            Route(f"/webhook/{path}", self.receive, methods=["POST"])
+            for path in ("{source}", "{source}/{instance}")
+        ]
         return Starlette(
-            routes=[route], exception_handlers={RefusedError: _refuse, HTTPException: _no_route}
+            routes=routes, exception_handlers={RefusedError: _refuse, HTTPException: _no_route}
         )
 
     async def receive(self, request: Request) -> JSONResponse:
@@ -68,7 +77,17 @@ class Api:
         if name not in self._sources:
             known = ", ".join(source.name for source in self._sources)
             raise RefusedError(404, f"no alert source {name!r}", f"known sources: {known}")
-        alerts = self._parse(self._sources[name], await self._body(request))
+        identity = Identity(
+            source=name,
+            instance=request.path_params.get("instance", ""),
+            ignored=self._replica_labels,
+        )
+        headers = dict(request.headers)
+        readings = self._parse(self._sources[name], await self._body(request), headers)
+        if len(readings) > MOST_ALERTS:
+            error = f"alerts: {len(readings)} are more than {MOST_ALERTS}"
+            raise RefusedError(422, error, "send them in several requests")
+        alerts = [alert_of(reading, identity) for reading in readings]
         try:
             admitted = [(alert, await self._receiver.take(alert)) for alert in alerts]
         except TransientError as error:
@@ -100,16 +119,16 @@ class Api:
             raise RefusedError(400, "the sender hung up", "send the request again") from None
         return bytes(body)
 
-    def _parse(self, source: AlertSource, body: bytes) -> list[Alert]:
+    def _parse(self, source: AlertSource, body: bytes, headers: Mapping[str, str]) -> list[Reading]:
         try:
             payload = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
             json.dumps(payload, ensure_ascii=False).encode()  # half a character goes nowhere
         except (ValueError, RecursionError) as error:
             raise RefusedError(400, f"not JSON: {error}", "send one JSON object") from None
-        if not isinstance(payload, dict):
-            raise RefusedError(422, "the body is no JSON object", "send one JSON object")
         try:
-            return source.parse(payload, self._replica_labels)
+            return source.parse(
+                Delivery(payload=payload, received_at=self._clock.now(), headers=headers)
+            )
         except BadPayloadError as error:
             raise RefusedError(422, str(error), f"see docs/sources.md for {source.name}") from None
 
@@ -117,6 +136,8 @@ class Api:
 def _answer(admitted: Sequence[tuple[Alert, Admission]]) -> DeliveryReceipt:
     """Answer with one receipt per alert; the first one's run also stands at the top."""
     receipts = tuple(_receipt(alert, one) for alert, one in admitted)
+    if not receipts:
+        return DeliveryReceipt(status="nothing to do")
     first = receipts[0]
     return DeliveryReceipt(
         status="accepted",

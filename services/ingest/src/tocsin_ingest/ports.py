@@ -1,11 +1,42 @@
 """What ingest asks of the world."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
-from tocsin_contracts import Alert, Event, RunId
+from tocsin_contracts import Alert, AlertStatus, Event, RunId
 from tocsin_kit.intake import Admission
 from tocsin_kit.run_view import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One request of a sender, verified and decoded; header names are in lower case."""
+
+    payload: Any
+    received_at: datetime
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One alert in its sender's own words; what it means to us is decided in one other place.
+
+    `key` is what the sender itself calls the alert, where its labels do not tell it apart; without
+    one the labels are its identity. `severity` is kept as it was written.
+    """
+
+    title: str
+    labels: Mapping[str, str]
+    status: AlertStatus = AlertStatus.FIRING
+    severity: str = ""
+    summary: str = ""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
 
 
 class AlertSource(Protocol):
@@ -15,15 +46,15 @@ class AlertSource(Protocol):
     def name(self) -> str:
         """The last part of the webhook's path."""
 
-    def parse(self, payload: Mapping[str, Any], replica_labels: frozenset[str]) -> list[Alert]:
-        """Return every alert of one request, firing and resolved.
+    def parse(self, delivery: Delivery) -> list[Reading]:
+        """Return every alert of one request, firing and resolved; a mere ping has none.
 
         Raises BadPayloadError that names what is missing or wrong.
         """
 
 
 class BadPayloadError(ValueError):
-    """A body that is valid JSON and no webhook of its source."""
+    """A body that can be read and is no webhook of its source."""
 
 
 class Intake(Protocol):

@@ -2,11 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from tocsin_contracts import Alert, Workload
 from tocsin_ingest.admission import KIND_LABELS
-from tocsin_ingest.ports import AlertSource
 from tocsin_kit.redaction import Redactor
 
 TITLE = 200
@@ -31,25 +29,6 @@ _LOOKED_AT = 4
 _SECRETS = Redactor()
 
 
-class Bounded:
-    """A source of which no alert is too big for the bus or tells a secret.
-
-    The identity of an alert is that of all its labels: a source computes it from the whole text.
-    """
-
-    def __init__(self, source: AlertSource) -> None:
-        self._source = source
-
-    @property
-    def name(self) -> str:
-        """The last part of the webhook's path."""
-        return self._source.name
-
-    def parse(self, payload: Mapping[str, Any], replica_labels: frozenset[str]) -> list[Alert]:
-        """Return every alert of one request, bounded."""
-        return [bounded(alert) for alert in self._source.parse(payload, replica_labels)]
-
-
 def bounded(alert: Alert) -> Alert:
     """Return the alert with secrets masked and long texts cut; at most some 32 KiB as JSON."""
     return alert.model_copy(
@@ -60,6 +39,7 @@ def bounded(alert: Alert) -> Alert:
             "labels": _entries(alert.labels),
             "annotations": _entries(alert.annotations),
             "link": _link(alert.link),
+            "links": {name: kept for name, to in alert.links.items() if (kept := _link(to))},
             "workload": alert.workload and _workload(alert.workload),
         }
     )
