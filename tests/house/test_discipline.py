@@ -49,6 +49,18 @@ def test_nothing_is_swallowed():
     assert [where for where in swallowed if where.partition(":")[0] not in EDGES] == []
 
 
+def test_no_wait_swallows_a_cancellation():
+    """Before Python 3.12 asyncio.wait_for can; asyncio.timeout cannot."""
+    waits = [
+        f"{_name(source)}:{node.lineno}"
+        for source in SOURCES
+        if "/testing/" not in _name(source)
+        for node in ast.walk(_tree(source))
+        if isinstance(node, ast.Attribute) and node.attr == "wait_for"
+    ]
+    assert waits == []
+
+
 def _is_sleep(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False

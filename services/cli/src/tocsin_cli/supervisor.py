@@ -141,7 +141,8 @@ class Supervisor:
     async def _end(self, child: Child) -> None:
         child.terminate()
         try:
-            await asyncio.wait_for(_exited(child), self._grace)
+            async with asyncio.timeout(self._grace):
+                await _exited(child)
         except TimeoutError:
             child.kill()
             await _exited(child)
