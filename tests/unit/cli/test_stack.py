@@ -55,6 +55,14 @@ def test_every_service_gets_a_port_of_its_own_and_a_taken_one_is_left_alone():
     assert len({*ports.values(), str(port)}) == len(stack.SERVICES) + 1
 
 
+def test_a_service_that_is_not_where_people_look_says_so():
+    chosen = {"TOCSIN_INGEST_PORT": "1234", "TOCSIN_GATEWAY_PORT": "9481"}
+    said = stack.moved(stack.USUAL_PORTS, chosen, chosen)
+    assert said == [("ingest", "another program listens on port 9480; this service takes 1234")]
+    own = {"TOCSIN_INGEST_PORT": "9999", "TOCSIN_GATEWAY_PORT": "9481"}
+    assert stack.moved(stack.USUAL_PORTS, chosen, own) == []
+
+
 def test_a_usual_port_that_is_free_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]

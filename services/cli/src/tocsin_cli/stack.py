@@ -59,7 +59,10 @@ async def running(
             ensure(engines.nats_url, ack_wait=settings.ack_wait),
             asyncio.to_thread(children.warm_up),
         )
-        environment = _environment(engines, tokens, ports(usual)) | world.environment()
+        listens = ports(usual)
+        environment = _environment(engines, tokens, listens) | world.environment()
+        for name, line in moved(usual, listens, environment):
+            sink(name, line)
         services = [_service(name, environment) for name in SERVICES]
         async with Supervisor(services, sink) as supervisor:
             await supervisor.ready(READY_SECONDS)
@@ -105,6 +108,17 @@ def ports(usual: Mapping[str, int]) -> dict[str, str]:
     spare = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
     wanted = {name: port for name, port in usual.items() if _is_free(port)}
     return {_port_name(name): str(port) for name, port in (spare | wanted).items()}
+
+
+def moved(
+    usual: Mapping[str, int], chosen: Mapping[str, str], environment: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """Return, for each service that people will look for in vain, a line that says so."""
+    return [
+        (name, f"another program listens on port {port}; this service takes {chosen[variable]}")
+        for name, port in usual.items()
+        if environment[variable := _port_name(name)] == chosen[variable] != str(port)
+    ]
 
 
 def _service(name: str, environment: Mapping[str, str]) -> Service:
