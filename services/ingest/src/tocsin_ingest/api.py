@@ -89,12 +89,13 @@ class Api:
             raise RefusedError(422, error, "send them in several requests")
         alerts = [alert_of(reading, identity) for reading in readings]
         try:
-            admitted = [(alert, await self._receiver.take(alert)) for alert in alerts]
+            admissions = await self._receiver.take_all(alerts)
         except TransientError as error:
             log.warning("ingest.not_stored", why=str(error))
             raise RefusedError(
                 UNAVAILABLE, "the alert could not be stored", "send it again; nothing was lost"
             ) from error
+        admitted = list(zip(alerts, admissions, strict=True))
         return JSONResponse(_answer(admitted).model_dump(), 202)
 
     def _verify(self, request: Request) -> None:

@@ -1,5 +1,8 @@
 """Take alerts in: each finds its run or opens one, and the news of it reaches the bus."""
 
+import asyncio
+from collections.abc import Sequence
+
 from tocsin_contracts import Alert, RunId
 from tocsin_ingest import admission
 from tocsin_ingest.ports import Intake, Runs
@@ -16,6 +19,19 @@ class Receiver:
     def __init__(self, intake: Intake, runs: Runs) -> None:
         self._intake = intake
         self._runs = runs
+
+    async def take_all(self, alerts: Sequence[Alert]) -> list[Admission]:
+        """Take the alerts of one request, in their order, without waiting for each in turn.
+
+        Raises TransientError if one could not be stored; the request has to be sent again then.
+        """
+        if len(alerts) == 1:
+            return [await self.take(alerts[0])]
+        taken = await asyncio.gather(*map(self.take, alerts), return_exceptions=True)
+        for failure in taken:
+            if isinstance(failure, BaseException):
+                raise failure
+        return [one for one in taken if isinstance(one, Admission)]
 
     async def take(self, alert: Alert) -> Admission:
         """Attach one alert to the run of its incident, or open a run."""
