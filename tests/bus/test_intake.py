@@ -264,3 +264,17 @@ async def test_a_start_in_the_future_is_no_start_at_all(receiver):
     await receiver.intake.close(INCIDENT, first.run_id)
     receiver.clock.advance(3600)
     assert (await receiver.receive(ahead)).outcome is Outcome.ATTACHED
+
+
+async def test_an_episode_that_a_rule_held_back_opens_a_run_once_the_rule_is_over(receiver):
+    held = await receiver.receive(OOM)
+    ends = receiver.clock.now() + timedelta(minutes=5)
+    await receiver.intake.close(INCIDENT, held.run_id, ends)
+    receiver.clock.advance(299)
+    assert (await receiver.receive(OOM)).outcome is Outcome.ATTACHED
+    receiver.clock.advance(1)
+    opened = await receiver.receive(OOM)
+    assert opened.outcome is Outcome.OPENED
+    assert opened.run_id != held.run_id
+    receiver.clock.advance(1)
+    assert (await receiver.receive(OOM)).run_id == opened.run_id

@@ -64,12 +64,22 @@ class Intake:
         began = known_start(alert, self._clock.now())
         start = millis(began) if began else None
         run_id = run_id_of(incident_key, alert.fingerprint, now if start is None else start)
+        again = run_id_of(incident_key, alert.fingerprint, now)
         started = "" if start is None else start
         await self._outbox.announce(key)
         stored_alert = alert.model_dump_json() + "\n" + incident_key
         outcome, found, count, firing, news = await self._admit(
             [key],
-            [alert.status, alert.fingerprint, started, run_id, now, self._ttl_ms, stored_alert],
+            [
+                alert.status,
+                alert.fingerprint,
+                started,
+                run_id,
+                now,
+                self._ttl_ms,
+                stored_alert,
+                again,
+            ],
         )
         if outcome == Outcome.IGNORED:
             return Admission(Outcome.IGNORED, RunId(found) if found else None, None)
@@ -82,16 +92,19 @@ class Intake:
         if admission.stored:
             await self._outbox.send(admission.stored)
 
-    async def close(self, incident_key: str, run_id: RunId) -> None:
-        """Let the next episode of an incident open a new run."""
-        await self._close([keys.incident(incident_key)], [run_id, ""])
+    async def close(
+        self, incident_key: str, run_id: RunId, reopens_at: datetime | None = None
+    ) -> None:
+        """Let the next episode of an incident open a new run, and from a time on the same one."""
+        reopens = "" if reopens_at is None else millis(reopens_at)
+        await self._close([keys.incident(incident_key)], [run_id, "", reopens])
 
     async def disown(self, incident_key: str, run_id: RunId, fingerprint: str) -> bool:
         """Close an incident whose ended run got an alert that began after it.
 
         Returns whether the alert still has no newer run; then it has to be admitted again.
         """
-        return bool(await self._close([keys.incident(incident_key)], [run_id, fingerprint]))
+        return bool(await self._close([keys.incident(incident_key)], [run_id, fingerprint, ""]))
 
 
 def known_start(alert: Alert, now: datetime) -> datetime | None:

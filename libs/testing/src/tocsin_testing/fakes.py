@@ -75,6 +75,7 @@ class FakeIntake(Outage):
         self.admitted: list[tuple[str, Alert]] = []
         self.told: list[Event] = []
         self.closed: list[tuple[str, RunId]] = []
+        self.reopening: dict[RunId, datetime | None] = {}
         self.open: dict[str, RunId] = {}
 
     async def admit(self, incident_key: str, alert: Alert) -> Admission:
@@ -98,8 +99,11 @@ class FakeIntake(Outage):
         if admission.stored:
             self.told.append(admission.stored.event)
 
-    async def close(self, incident_key: str, run_id: RunId) -> None:
+    async def close(
+        self, incident_key: str, run_id: RunId, reopens_at: datetime | None = None
+    ) -> None:
         """Keep that the incident was closed."""
+        self.reopening[run_id] = reopens_at
         self.closed.append((incident_key, run_id))
         self.open.pop(incident_key, None)
 

@@ -66,8 +66,10 @@ class Intake(Protocol):
     async def tell(self, admission: Admission) -> None:
         """Publish the news of it; returns once the bus has stored it."""
 
-    async def close(self, incident_key: str, run_id: RunId) -> None:
-        """Let the next episode open a new run."""
+    async def close(
+        self, incident_key: str, run_id: RunId, reopens_at: datetime | None = None
+    ) -> None:
+        """Let the next episode open a new run, and from a time on the same one."""
 
     async def disown(self, incident_key: str, run_id: RunId, fingerprint: str) -> bool:
         """Close an incident whose ended run got a later alert; whether that has no newer run."""

@@ -53,6 +53,8 @@ class Receiver:
         if await self._intake.disown(key, ended, alert.fingerprint):
             await self.take(alert)
 
-    async def close(self, incident_key: str, run_id: RunId) -> None:
-        """Let the next episode of an incident open a new run."""
-        await self._intake.close(incident_key, run_id)
+    async def close(
+        self, incident_key: str, run_id: RunId, reopens_at: datetime | None = None
+    ) -> None:
+        """Let the next episode of an incident open a new run, and from a time on the same one."""
+        await self._intake.close(incident_key, run_id, reopens_at)

@@ -1,7 +1,8 @@
 -- Attach one delivery of an alert to its run, or open one, and keep the news until it is published.
 -- KEYS: incident
 -- ARGV: 1 status, 2 fingerprint, 3 start of the alert in ms ('' if the sender does not say),
---       4 run id to open, 5 now ms, 6 time to live ms, 7 the alert
+--       4 run id to open, 5 now ms, 6 time to live ms, 7 the alert,
+--       8 run id to open where the first is that of an ended run
 -- Returns {outcome, run id, occurrences, alerts still firing, number of the stored news}
 -- Outcomes: opened, attached, resolved, ignored
 local EPISODES_KEPT = 500
@@ -15,6 +16,9 @@ local start = tonumber(ARGV[3])
 -- an alert that does not say when it started, only the first can be told.
 local known = tonumber(redis.call('HGET', key, episode) or '')
 local same_episode = run and known and (not start or start <= known)
+-- A run that a rule ended keeps its episodes only for as long as the rule holds.
+local reopens = tonumber(redis.call('HGET', key, 'reopens') or '')
+if not open and reopens and tonumber(ARGV[5]) >= reopens then same_episode = false end
 
 local outcome
 if ARGV[1] == 'resolved' then
@@ -40,8 +44,8 @@ else
     table.sort(episodes, function(a, b) return at[a] > at[b] end)
     for i = EPISODES_KEPT + 1, #episodes do redis.call('HDEL', key, episodes[i]) end
   end
-  redis.call('HSET', key, 'run', ARGV[4], 'open', '1')
-  run, outcome = ARGV[4], 'opened'
+  run, outcome = run == ARGV[4] and ARGV[8] or ARGV[4], 'opened'
+  redis.call('HSET', key, 'run', run, 'open', '1')
 end
 
 if outcome ~= 'resolved' then
