@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 
 from tocsin_contracts import Alert, RunId
 from tocsin_ingest import admission
