@@ -32,6 +32,7 @@ from tocsin_contracts.diagnosis import (
     Verdict,
 )
 from tocsin_contracts.event import PREFIX, Event, RunId, derive_id
+from tocsin_contracts.forge import ForgeAuthor, ForgeEventKind, ForgeEventReceived, ForgeKind
 from tocsin_contracts.incident import AlertSuppressed, IncidentOpened
 from tocsin_contracts.plan import (
     CheckResult,
@@ -68,6 +69,7 @@ EVENTS: tuple[type[Event], ...] = (
     ApprovalExpired,
     PlanStale,
     PullRequestOpened,
+    ForgeEventReceived,
     RunCancelRequested,
     RunFinished,
 )
@@ -103,6 +105,10 @@ __all__ = [
     "FieldPath",
     "FileChange",
     "Finding",
+    "ForgeAuthor",
+    "ForgeEventKind",
+    "ForgeEventReceived",
+    "ForgeKind",
     "Hypothesis",
     "HypothesisFormed",
     "HypothesisRejected",

@@ -31,6 +31,11 @@ def notice(run_id: str) -> str:
     return f"tocsin:notice:{{{run_id}}}"
 
 
+def pull(place: str) -> str:
+    """The run that opened a pull request; the place is its address, or its branch."""
+    return f"tocsin:pull:{hashlib.sha256(place.encode()).hexdigest()[:32]}"
+
+
 def outbox(owner: str) -> str:
     """Sorted set of records that may hold events which are not acknowledged yet."""
     return f"tocsin:outbox:{owner}"

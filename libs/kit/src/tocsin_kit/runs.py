@@ -18,6 +18,7 @@ from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import Move, join
+from tocsin_kit.pulls import Pulls
 from tocsin_kit.store import Script, translated
 
 MOST_VERSIONS = 10**9
@@ -90,6 +91,7 @@ class RunStore:
         self._commit = Script(client, "commit")
         self._renew = Script(client, "renew")
         self._release = Script(client, "release")
+        self._pulls = Pulls(client, ttl_days)
 
     async def create(self, event: Event) -> None:
         """Make the record of a run that an event starts; doing it again changes nothing."""
@@ -143,6 +145,7 @@ class RunStore:
         A lost lease raises TransientError: the redelivery sees what the other worker stored. A run
         that was moved elsewhere meanwhile (cancelled, say) returns no events.
         """
+        await self._pulls.remember(outgoing)
         state = next((e.state for e in reversed(outgoing) if e.state), None)
         facts = [part for e in (event, *outgoing) for part in (e.topic, *fact(e))]
         verdict, stored = await self._commit(

@@ -22,6 +22,10 @@ from tocsin_contracts import (
     CheckVerdict,
     EndReason,
     Event,
+    ForgeAuthor,
+    ForgeEventKind,
+    ForgeEventReceived,
+    ForgeKind,
     HypothesisFormed,
     HypothesisRejected,
     IncidentOpened,
@@ -78,6 +82,7 @@ __all__ = [
     "field_change",
     "file_change",
     "finding",
+    "forge_event_received",
     "hypothesis",
     "hypothesis_formed",
     "hypothesis_rejected",
@@ -141,6 +146,7 @@ approval_denied = partial(event, ApprovalDenied)
 approval_expired = partial(event, ApprovalExpired)
 approval_granted = partial(event, ApprovalGranted)
 approval_requested = partial(event, ApprovalRequested)
+forge_event_received = partial(event, ForgeEventReceived)
 hypothesis_formed = partial(event, HypothesisFormed)
 hypothesis_rejected = partial(event, HypothesisRejected)
 incident_opened = partial(event, IncidentOpened)
@@ -210,6 +216,17 @@ _EVENTS: Mapping[type[Event], Callable[[str], Fields]] = {
         "commit": "2" * 40,
         "plan_hash": plan(run_id=run).plan_hash,
         "title": "Raise the memory limit of payments-api to 256Mi",
+    },
+    ForgeEventReceived: lambda _: {
+        "forge": ForgeKind.GITHUB,
+        "kind": ForgeEventKind.MERGED,
+        "repo": "shop/platform-gitops",
+        "number": 7,
+        "head_branch": "tocsin/payments-api-memory-0123456789",
+        "url": "https://forge.example/shop/platform-gitops/pull/7",
+        "author": ForgeAuthor(id="11", login="ana"),
+        "merged_commit": "3" * 40,
+        "delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
     },
     RunCancelRequested: lambda _: {"by": "ana", "reason": "a drill"},
     RunFinished: lambda _: {

@@ -10,6 +10,7 @@ from tocsin_contracts import (
     ApprovalGranted,
     ApprovalRequested,
     Event,
+    ForgeEventReceived,
     HypothesisFormed,
     HypothesisRejected,
     IncidentOpened,
@@ -131,6 +132,8 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
             return f"The plan is stale: {fact.why}"
         case PullRequestOpened():
             return f"Pull request opened: {fact.url}"
+        case ForgeEventReceived():
+            return f"Pull request {fact.kind.value} by {fact.author.login or fact.author.id}."
         case RunCancelRequested():
             return f"{fact.by} asked to stop the run."
         case RunEscalated() | RunFinished():

@@ -1,0 +1,55 @@
+"""What people did with our pull requests, as their forge tells it."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import Field
+
+from tocsin_contracts.base import Value
+from tocsin_contracts.event import Event
+
+
+class ForgeKind(StrEnum):
+    """Which forge speaks; Forgejo speaks as Gitea."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    GITEA = "gitea"
+
+
+class ForgeEventKind(StrEnum):
+    """What happened to a pull request, or to its branch."""
+
+    MERGED = "merged"
+    CLOSED = "closed"
+    REOPENED = "reopened"
+    PUSHED = "pushed"
+    COMMENTED = "commented"
+
+
+class ForgeAuthor(Value):
+    """Who did it. A login can be given to somebody else; the id never is."""
+
+    id: str
+    login: str = ""
+
+
+class ForgeEventReceived(Event):
+    """A person, or another machine, did something to a pull request or pushed to a branch.
+
+    Its run is the one that opened the pull request; of others it is a made-up one with no record.
+    All of its text is untrusted.
+    """
+
+    topic: ClassVar[str] = "forge.event-received.v1"
+
+    forge: ForgeKind
+    kind: ForgeEventKind
+    repo: str = Field(description="Its full name, such as `shop/platform-gitops`.")
+    number: int | None = Field(default=None, description="None for a push that names none.")
+    head_branch: str = Field(default="", description="`owner:branch` if it lies in a fork.")
+    url: str = ""
+    author: ForgeAuthor
+    body: str = Field(default="", description="What a comment says.")
+    merged_commit: str = ""
+    delivery: str = Field(description="The forge's own id of the delivery.")

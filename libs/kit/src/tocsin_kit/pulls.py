@@ -1,0 +1,52 @@
+"""Which run opened a pull request, so that what people do with it there finds its run."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from redis.asyncio import Redis
+
+from tocsin_contracts import Event, PullRequestOpened, RunId
+from tocsin_kit import keys
+from tocsin_kit.store import translated
+
+
+class Pulls:
+    """Runs by the pull requests that they opened, for as long as runs are kept."""
+
+    def __init__(self, client: Redis, ttl_days: float = 30) -> None:
+        self._client = client
+        self._ttl_ms = int(timedelta(days=ttl_days).total_seconds() * 1000)
+
+    async def remember(self, events: Iterable[Event]) -> None:
+        """Keep the run of every pull request that these events open.
+
+        Called before they are committed: whoever dies in between leaves the truth behind.
+        """
+        for event in events:
+            if isinstance(event, PullRequestOpened):
+                await self._keep(event)
+
+    async def run_of(self, repo: str, head_branch: str, url: str) -> RunId | None:
+        """Return the run of a pull request by its address or else its branch; empty ones find none.
+
+        Raises TransientError when the store does not answer.
+        """
+        places = _places(repo, head_branch, url)
+        if not places:
+            return None
+        async with translated(f"find the run of {url or head_branch!r} in {repo!r}"):
+            found = await self._client.mget(places)
+        return next((RunId(str(run_id)) for run_id in found if run_id), None)
+
+    async def _keep(self, event: PullRequestOpened) -> None:
+        async with translated(f"keep the run of {event.url!r}"):
+            pipe = self._client.pipeline(transaction=False)
+            for key in _places(event.repo, event.head_branch, event.url):
+                pipe.set(key, event.run_id, px=self._ttl_ms)
+            await pipe.execute()
+
+
+def _places(repo: str, head_branch: str, url: str) -> list[str]:
+    """The keys for what is known of a pull request, never one for what is not."""
+    places = (url, f"{repo.lower()}#{head_branch}" if repo and head_branch else "")
+    return [keys.pull(place) for place in places if place]
