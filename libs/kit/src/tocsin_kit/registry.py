@@ -1,7 +1,8 @@
-"""One way to hold plugins of one kind by name."""
+"""One way to hold plugins of one kind by name: our own, and installed ones that are allowed."""
 
 from collections.abc import Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, Protocol, TypeVar
 
 from tocsin_kit.errors import PermanentError
 
@@ -15,6 +16,12 @@ class Named(Protocol):
 
 
 P = TypeVar("P", bound=Named)
+
+BROKEN = (
+    *(ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError, LookupError),
+    *(ArithmeticError, AssertionError, OSError, RuntimeError),
+)
+"""What the code of a plugin raises while it is loaded, when it does not work here."""
 
 
 class Registry(Generic[P]):
@@ -40,3 +47,38 @@ class Registry(Generic[P]):
         except KeyError:
             known = ", ".join(sorted(self._plugins))
             raise PermanentError(f"{self._kind}: no {name!r}; known: {known}") from None
+
+
+def installed(kind: str, group: str, names: Iterable[str]) -> list[Any]:
+    """Return the plugins of an entry-point group that are named; no other code is loaded.
+
+    An entry point leads to what makes the plugin when it is called: its class. Raises
+    PermanentError for a name that nothing or more than one package brings, and for a plugin that
+    does not load or calls itself otherwise.
+    """
+    points = entry_points(group=group)
+    return [_loaded(kind, _only(kind, name, points)) for name in dict.fromkeys(names)]
+
+
+def _only(kind: str, name: str, points: Iterable[EntryPoint]) -> EntryPoint:
+    found = [point for point in points if point.name == name]
+    if not found:
+        known = ", ".join(sorted({point.name for point in points})) or "none"
+        raise PermanentError(f"{kind}: no plugin {name!r} is installed; installed: {known}")
+    if len(found) > 1:
+        where = " and ".join(sorted(point.value for point in found))
+        raise PermanentError(f"{kind}: two plugins are called {name!r} ({where}); remove one")
+    return found[0]
+
+
+def _loaded(kind: str, point: EntryPoint) -> Any:
+    try:
+        plugin = point.load()()
+        name = plugin.name
+    except BROKEN as error:
+        raise PermanentError(
+            f"{kind}: plugin {point.name!r} ({point.value}) does not load: {error!r}"
+        ) from error
+    if name != point.name:
+        raise PermanentError(f"{kind}: plugin {point.name!r} calls itself {name!r}; rename it")
+    return plugin
