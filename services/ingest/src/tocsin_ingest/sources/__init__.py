@@ -2,9 +2,10 @@
 
 from tocsin_ingest.ports import AlertSource
 from tocsin_ingest.sources.alertmanager import Alertmanager
+from tocsin_ingest.sources.chat import Chat
 from tocsin_kit.registry import Registry
 
-BUILTIN: tuple[AlertSource, ...] = (Alertmanager(),)
+BUILTIN: tuple[AlertSource, ...] = (Alertmanager(), Chat())
 
 
 def load() -> Registry[AlertSource]:
