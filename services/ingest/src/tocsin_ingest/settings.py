@@ -1,5 +1,6 @@
 """Settings of the ingest service."""
 
+from enum import StrEnum
 from typing import ClassVar, Self
 
 from pydantic import Field, SecretStr, model_validator
@@ -10,11 +11,30 @@ SHORTEST_TOKEN = 16
 """Characters below which a token can be guessed."""
 
 
+class Role(StrEnum):
+    """Receivers take webhooks and need little memory; triage decides what becomes of new runs."""
+
+    RECEIVER = "receiver"
+    TRIAGE = "triage"
+    BOTH = "both"
+
+    @property
+    def receives(self) -> bool:
+        """Whether it takes webhooks."""
+        return self is not Role.TRIAGE
+
+    @property
+    def triages(self) -> bool:
+        """Whether it consumes events."""
+        return self is not Role.RECEIVER
+
+
 class Settings(ServiceSettings):
     """Everything an operator can change about ingest."""
 
     service: ClassVar[str] = "ingest"
 
+    role: Role = Field(default=Role.BOTH, description="receiver, triage, or both in one process.")
     ingest_port: int = Field(default=9480, ge=0, le=65535, description="Port for webhooks.")
     ingest_tokens: tuple[SecretStr, ...] = Field(
         default=(),
