@@ -1,15 +1,24 @@
 """The receiver's record: which run an alert belongs to, whatever is killed in between."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from tocsin_contracts import AlertAccepted, AlertRepeated, AlertResolved, AlertStatus
+from tocsin_contracts import (
+    AlertAccepted,
+    AlertRepeated,
+    AlertResolved,
+    AlertStatus,
+    Novelty,
+    Severity,
+)
 from tocsin_kit import intake, keys, store
 from tocsin_kit.errors import TransientError
 from tocsin_kit.intake import Intake, Outcome
 from tocsin_kit.outbox import Outbox
+from tocsin_kit.tally import Tallies
 from tocsin_testing import build
 from tocsin_testing.build import NOW
 from tocsin_testing.fakes import FakeClock, FakePublisher, outage
@@ -30,15 +39,27 @@ class Receiver:
         self.clock.advance(86_400)  # no start of these tests lies in the future
         self.outbox = Outbox(client, "ingest", intake.read, self.bus.publish, self.clock)
         self.intake = Intake(client, self.outbox, clock=self.clock)
+        self.tallies = Tallies(client)
 
     async def receive(self, alert, incident=INCIDENT):
         admitted = await self.intake.admit(incident, alert)
         await self.intake.tell(admitted)
         return admitted
 
+    async def tally(self, run_id, incident=INCIDENT):
+        found = await self.tallies.one(incident, run_id)
+        (same,) = await self.tallies.many([(incident, run_id)])
+        assert replace(found, alert=None, members=()) == same
+        return found
+
     @property
     def told(self):
         return [type(event) for event in self.bus.published]
+
+    @property
+    def novelties(self):
+        repeated = [event for event in self.bus.published if isinstance(event, AlertRepeated)]
+        return [event.novelty for event in repeated]
 
 
 @pytest.fixture
@@ -53,8 +74,8 @@ def receiver(redis):
     return Receiver(redis)
 
 
-def resolved(alert):
-    return alert.model_copy(update={"status": AlertStatus.RESOLVED})
+def resolved(alert, **changes):
+    return alert.model_copy(update={"status": AlertStatus.RESOLVED} | changes)
 
 
 def restarted(alert, minutes=30):
@@ -77,10 +98,17 @@ async def test_two_incidents_are_two_runs(receiver):
     assert receiver.told == [AlertAccepted, AlertAccepted]
 
 
-async def test_every_delivery_counts(receiver):
-    for _ in range(4):
-        await receiver.receive(OOM)
-    assert receiver.bus.published[-1].occurrences == 4
+async def test_every_delivery_counts_and_what_tells_nothing_new_is_not_told(receiver):
+    opened = await receiver.receive(OOM)
+    first = receiver.clock.now()
+    for _ in range(3):
+        receiver.clock.advance(1800)
+        again = await receiver.receive(OOM)
+        assert (again.outcome, again.run_id) == (Outcome.ATTACHED, opened.run_id)
+    tally = await receiver.tally(opened.run_id)
+    assert (tally.occurrences, tally.episodes, tally.firing, tally.resolved) == (4, 1, 1, 0)
+    assert (tally.first_seen, tally.last_seen) == (first, receiver.clock.now())
+    assert receiver.told == [AlertAccepted]
 
 
 async def test_a_resolved_alert_never_opens_a_run(receiver):
@@ -148,9 +176,11 @@ async def test_a_new_run_counts_its_deliveries_from_the_start(receiver):
     first = await receiver.receive(OOM)
     await receiver.receive(OOM)
     await receiver.intake.close(INCIDENT, first.run_id)
-    await receiver.receive(restarted(OOM))
-    await receiver.receive(restarted(OOM))
-    assert receiver.bus.published[-1].occurrences == 2
+    second = await receiver.receive(restarted(OOM))
+    for _ in range(3):
+        await receiver.receive(restarted(OOM))
+    assert (await receiver.tally(second.run_id)).occurrences == 4
+    assert (await receiver.tally(first.run_id)).occurrences == 2
 
 
 async def test_p5_of_many_deliveries_at_once_one_opens_the_run(receiver):
@@ -158,17 +188,18 @@ async def test_p5_of_many_deliveries_at_once_one_opens_the_run(receiver):
     outcomes = [one.outcome for one in admitted]
     assert outcomes.count(Outcome.OPENED) == 1
     assert outcomes.count(Outcome.ATTACHED) == 49
-    assert len({event.id for event in receiver.bus.published}) == 50
+    assert (await receiver.tally(admitted[0].run_id)).occurrences == 50
+    assert receiver.told == [AlertAccepted]
 
 
 async def test_no_two_news_of_a_run_share_an_id(receiver):
     first = await receiver.receive(OOM)
     await receiver.receive(OOM)
     await receiver.intake.close(INCIDENT, first.run_id)
-    for alert in (OOM, restarted(OOM), restarted(OOM), resolved(OOM)):
+    for alert in (OOM, restarted(OOM), LATENCY, resolved(OOM)):
         await receiver.receive(alert)
     ids = [event.id for event in receiver.bus.published]
-    assert len(set(ids)) == len(ids) == 6
+    assert len(set(ids)) == len(ids) == 4
 
 
 async def test_p1_a_crash_between_storing_and_publishing_is_healed(receiver, redis):
@@ -247,15 +278,21 @@ async def test_a_disowned_alert_opens_a_run_of_its_own(receiver):
 
 
 async def test_a_workload_with_ever_new_pods_keeps_a_bounded_record(receiver, redis):
-    for number in range(505):
-        await receiver.receive(build.alert(fingerprint=f"pod-{number}", starts_at=None))
-    (record,) = [key async for key in redis.scan_iter("tocsin:incident:*")]
-    run_id = await redis.hget(record, "run")
-    await receiver.intake.close(INCIDENT, run_id)
-    opened = await receiver.receive(restarted(OOM))
-    assert opened.outcome is Outcome.OPENED
-    fields = await redis.hkeys(record)
-    assert sum(field.startswith("episode:") for field in fields) <= 501
+    for number in range(1005):
+        receiver.clock.advance(1)
+        opened = await receiver.receive(build.alert(fingerprint=f"pod-{number}", starts_at=None))
+    fields = await redis.hkeys(keys.incident(INCIDENT))
+    assert sum(field.startswith("alert:") for field in fields) == 1000
+    tally = await receiver.tally(opened.run_id)
+    assert (tally.occurrences, tally.firing, tally.resolved) == (1005, 1000, 0)
+
+
+async def test_resolves_that_nobody_waits_for_keep_a_bounded_record_too(receiver, redis):
+    for number in range(1005):
+        await receiver.receive(resolved(build.alert(fingerprint=f"pod-{number}")))
+    assert await redis.zcard(keys.incident_alerts(INCIDENT)) == 1000
+    for key in (keys.incident(INCIDENT), keys.incident_alerts(INCIDENT)):
+        assert 0 < await redis.pttl(key) <= 240_000
 
 
 async def test_a_start_in_the_future_is_no_start_at_all(receiver):
@@ -278,3 +315,170 @@ async def test_an_episode_that_a_rule_held_back_opens_a_run_once_the_rule_is_ove
     assert opened.run_id != held.run_id
     receiver.clock.advance(1)
     assert (await receiver.receive(OOM)).run_id == opened.run_id
+
+
+MINUTE = 60
+
+
+async def test_the_counts_of_earlier_runs_stay_known_in_a_bounded_number(receiver, redis):
+    runs = []
+    for number in range(25):
+        opened = await receiver.receive(restarted(OOM, minutes=10 * number))
+        runs.append(opened.run_id)
+        await receiver.intake.close(INCIDENT, opened.run_id)
+    counts = await receiver.tallies.many([(INCIDENT, run_id) for run_id in runs])
+    assert [count is not None for count in counts] == [False] * 4 + [True] * 21
+    assert len(set(runs)) == 25
+
+
+@pytest.mark.parametrize("seconds", [-60, -1, 1, 60, 119])
+async def test_replicas_that_tell_a_start_a_little_apart_tell_one_episode(receiver, seconds):
+    opened = await receiver.receive(OOM)
+    shifted = OOM.model_copy(update={"starts_at": OOM.starts_at + timedelta(seconds=seconds)})
+    await receiver.receive(shifted)
+    await receiver.intake.close(INCIDENT, opened.run_id)
+    for twin in (OOM, shifted):
+        again = await receiver.receive(twin)
+        assert (again.outcome, again.run_id) == (Outcome.ATTACHED, opened.run_id)
+    tally = await receiver.tally(opened.run_id)
+    assert (tally.occurrences, tally.episodes, tally.firing) == (4, 1, 1)
+    assert receiver.told == [AlertAccepted]
+
+
+async def test_d07_a_later_start_without_an_end_in_between_is_told_as_an_episode(receiver):
+    opened = await receiver.receive(OOM)
+    for minutes in (10, 20):
+        await receiver.receive(restarted(OOM, minutes))
+    assert receiver.novelties == [Novelty.EPISODE, Novelty.EPISODE]
+    tally = await receiver.tally(opened.run_id)
+    assert (tally.episodes, tally.firing, tally.resolved) == (3, 1, 0)
+
+
+async def test_an_alert_that_flaps_while_its_run_is_open_stays_with_it(receiver):
+    opened = await receiver.receive(OOM)
+    for minutes in (10, 20, 30):
+        await receiver.receive(resolved(OOM, ends_at=NOW + timedelta(minutes=minutes - 5)))
+        again = await receiver.receive(restarted(OOM, minutes))
+        assert again.run_id == opened.run_id
+    assert receiver.told == [AlertAccepted, *[AlertResolved, AlertRepeated] * 3]
+    assert receiver.novelties == [Novelty.EPISODE] * 3
+    assert (await receiver.tally(opened.run_id)).episodes == 4
+
+
+async def test_an_end_that_overtakes_its_start_keeps_the_late_start_from_opening_a_run(receiver):
+    await receiver.receive(resolved(OOM, ends_at=NOW))
+    receiver.clock.advance(3 * MINUTE)
+    late = await receiver.receive(OOM)
+    assert (late.outcome, late.run_id, receiver.told) == (Outcome.IGNORED, None, [])
+    later = await receiver.receive(restarted(OOM))
+    assert later.outcome is Outcome.OPENED
+
+
+async def test_what_still_fires_minutes_after_its_end_was_told_opens_a_run_after_all(receiver):
+    await receiver.receive(resolved(OOM, ends_at=NOW))
+    receiver.clock.advance(4 * MINUTE)
+    assert (await receiver.receive(OOM)).outcome is Outcome.OPENED
+
+
+async def test_a_late_word_of_an_episode_that_is_over_does_not_revive_it(receiver):
+    opened = await receiver.receive(OOM)
+    await receiver.receive(resolved(OOM, ends_at=NOW))
+    receiver.clock.advance(MINUTE)
+    assert (await receiver.receive(OOM)).outcome is Outcome.ATTACHED
+    tally = await receiver.tally(opened.run_id)
+    assert (tally.occurrences, tally.firing, tally.resolved) == (2, 0, 1)
+    await receiver.intake.close(INCIDENT, opened.run_id)
+    late = await receiver.receive(OOM)
+    assert (late.outcome, late.run_id) == (Outcome.ATTACHED, opened.run_id)
+    assert receiver.told == [AlertAccepted, AlertResolved]
+
+
+async def test_an_end_that_was_wrong_is_taken_back_by_the_same_start_minutes_later(receiver):
+    opened = await receiver.receive(OOM)
+    await receiver.receive(resolved(OOM, ends_at=NOW))
+    await receiver.intake.close(INCIDENT, opened.run_id)
+    receiver.clock.advance(5 * MINUTE)
+    again = await receiver.receive(OOM)
+    assert again.outcome is Outcome.OPENED
+    assert again.run_id != opened.run_id
+
+
+async def test_the_end_of_an_earlier_episode_does_not_end_a_later_one(receiver):
+    opened = await receiver.receive(restarted(OOM))
+    late = await receiver.receive(resolved(OOM, ends_at=NOW))
+    assert late.outcome is Outcome.IGNORED
+    assert (await receiver.tally(opened.run_id)).firing == 1
+
+
+async def test_a_resolve_is_trusted_whatever_its_end(receiver):
+    for ends_at in (None, NOW, NOW + timedelta(days=365)):
+        alert = build.alert(fingerprint=f"ends {ends_at}")
+        opened = await receiver.receive(alert, alert.fingerprint)
+        cleared = await receiver.receive(resolved(alert, ends_at=ends_at), alert.fingerprint)
+        assert cleared.outcome is Outcome.RESOLVED
+        tally = await receiver.tally(opened.run_id, alert.fingerprint)
+        assert (tally.firing, tally.resolved) == (0, 1)
+
+
+async def test_an_end_in_the_future_does_not_hide_the_next_episode(receiver):
+    await receiver.receive(OOM)
+    await receiver.receive(resolved(OOM, ends_at=NOW + timedelta(days=365)))
+    receiver.clock.advance(10 * MINUTE)
+    again = OOM.model_copy(update={"starts_at": receiver.clock.now()})
+    await receiver.receive(again)
+    assert receiver.told == [AlertAccepted, AlertResolved, AlertRepeated]
+
+
+async def test_a_severity_that_rises_is_told_and_the_highest_is_shown(receiver):
+    opened = await receiver.receive(OOM.model_copy(update={"severity": Severity.WARNING}))
+    for severity in (Severity.CRITICAL, Severity.INFO, Severity.CRITICAL):
+        await receiver.receive(OOM.model_copy(update={"severity": severity}))
+    assert receiver.novelties == [Novelty.SEVERITY]
+    tally = await receiver.tally(opened.run_id)
+    assert (tally.severity, tally.alert.severity) == (Severity.CRITICAL, Severity.CRITICAL)
+
+
+async def test_a_changed_text_is_told_once_a_minute_and_the_last_is_on_the_record(receiver):
+    opened = await receiver.receive(OOM)
+    for number in range(6):
+        receiver.clock.advance(20)
+        await receiver.receive(OOM.model_copy(update={"annotations": {"value": str(number)}}))
+    assert receiver.novelties == [Novelty.TEXT, Novelty.TEXT]
+    tally = await receiver.tally(opened.run_id)
+    assert tally.alert.annotations == {"value": "5"}
+    assert tally.occurrences == 7
+
+
+async def test_the_alerts_of_a_run_say_how_each_of_them_stands(receiver):
+    opened = await receiver.receive(OOM)
+    receiver.clock.advance(1)
+    await receiver.receive(LATENCY)
+    receiver.clock.advance(1)
+    await receiver.receive(resolved(OOM, ends_at=NOW))
+    oom, latency = (await receiver.tally(opened.run_id)).members
+    assert (oom.fingerprint, oom.status, oom.ends_at) == ("oom", AlertStatus.RESOLVED, NOW)
+    assert (latency.title, latency.status) == ("HighLatency", AlertStatus.FIRING)
+    assert (latency.starts_at, latency.ends_at) == (LATENCY.starts_at, None)
+    assert oom.last_seen == receiver.clock.now()
+
+
+async def test_an_alert_of_an_earlier_run_is_new_to_the_run_that_is_open(receiver):
+    first = await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    second = await receiver.receive(LATENCY)
+    await receiver.receive(OOM)
+    assert receiver.novelties == [Novelty.ALERT]
+    assert (await receiver.tally(second.run_id)).firing == 2
+    await receiver.receive(resolved(LATENCY))
+    assert receiver.bus.published[-1].still_firing == 1
+
+
+async def test_p1_an_alert_that_was_forgotten_never_opens_an_ended_run_again(receiver, redis):
+    first = await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, first.run_id)
+    second = await receiver.receive(restarted(LATENCY))
+    await receiver.intake.close(INCIDENT, second.run_id)
+    await redis.hdel(keys.incident(INCIDENT), "alert:oom")
+    third = await receiver.receive(OOM)
+    assert third.outcome is Outcome.OPENED
+    assert third.run_id not in {first.run_id, second.run_id}

@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tocsin_contracts import Severity, Workload
-from tocsin_ingest import admission, triage
+from tocsin_ingest import admission
+from tocsin_ingest.alerts import Identity, alert_of
+from tocsin_ingest.ports import Reading
 from tocsin_testing import build
 
 REPLICAS = frozenset({"prometheus_replica", "replica"})
@@ -127,11 +129,93 @@ def test_an_alert_without_a_workload_is_its_own_incident():
     assert admission.incident_key(one) != admission.incident_key(other)
 
 
-def test_a_listed_title_suppresses_and_names_the_setting():
-    rule = triage.suppressing_rule(build.alert(title="Watchdog"), ["Watchdog"])
-    assert rule == "alerts called 'Watchdog' are listed in TOCSIN_SUPPRESS_ALERTS"
+SENDER = Identity(source="alertmanager", ignored=REPLICAS)
 
 
-@pytest.mark.parametrize("title", ["watchdog", "Watchdog2", ""])
-def test_only_the_exact_title_suppresses(title):
-    assert triage.suppressing_rule(build.alert(title=title), ["Watchdog"]) == ""
+def made(key="", sender=SENDER, **labels):
+    return alert_of(Reading(title="T", labels=labels, key=key), sender)
+
+
+def same_incident(one, other):
+    return admission.incident_key(one) == admission.incident_key(other)
+
+
+FIXED = {"alertname": "DiskFull", "cluster": "eu-1"}
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["pod", "instance", "uid", "container_id", "endpoint", "severity", "replica", "i", "device"],
+)
+def test_a_label_that_names_no_place_does_not_tell_incidents_apart(label):
+    one, other = made(**FIXED, **{label: "1"}), made(**FIXED, **{label: "2"})
+    assert same_incident(one, other)
+    assert (one.fingerprint == other.fingerprint) == (label in REPLICAS)
+
+
+@pytest.mark.parametrize("label", ["alertname", "cluster", "namespace", "node", "service", "env"])
+def test_another_name_or_place_is_another_incident(label):
+    one, other = made(**FIXED | {label: "1"}), made(**FIXED | {label: "2"})
+    assert not same_incident(one, other)
+
+
+def test_a_restart_of_a_workload_changes_neither_its_incident_nor_what_it_goes_by():
+    place = {"alertname": "A", "namespace": "shop"}
+    one = made(**place, pod="cart-7d9c8f6b5-x2x4z", instance="10.0.0.7:8080", uid="a")
+    other = made(**place, pod="cart-6f9d7c9b7c-2xk4v", instance="10.0.0.9:8080", uid="b")
+    assert one.incident == other.incident
+    assert one.incident.parts == {"namespace": "shop", "workload": "cart"}
+
+
+def test_an_incident_says_what_its_alerts_have_in_common():
+    assert made(**FIXED, severity="page", device="sda").incident.parts == {
+        "source": "alertmanager",
+        "alertname": "DiskFull",
+        "cluster": "eu-1",
+    }
+
+
+def test_another_sender_is_another_incident():
+    other = Identity(source="alertmanager", instance="eu", ignored=REPLICAS)
+    assert not same_incident(made(**FIXED), made(sender=other, **FIXED))
+    assert made(sender=other, **FIXED).incident.parts["source"] == "alertmanager/eu"
+
+
+def test_chosen_labels_tell_alerts_and_incidents_apart_and_nothing_else_does():
+    sender = Identity(source="alertmanager", only=("env_dc", "group"))
+    one = made(sender=sender, **FIXED, env_dc="dc1", group="a")
+    other = made(sender=sender, **FIXED, env_dc="dc1", group="b")
+    again = made(sender=sender, alertname="X", env_dc="dc1", group="a")
+    assert not same_incident(one, other)
+    assert (one.fingerprint, one.incident) == (again.fingerprint, again.incident)
+
+
+def test_values_that_run_into_each_other_stay_two_alerts():
+    assert not same_incident(made(alertname="a", cluster="bc"), made(alertname="ab", cluster="c"))
+
+
+def test_without_a_name_the_senders_own_word_for_it_or_all_lasting_labels_decide():
+    assert not same_incident(made(key="problem 1", host="a"), made(key="problem 2", host="a"))
+    assert made(key="problem 1").incident.parts["sender's key"] == "problem 1"
+    assert same_incident(made(check="ping", instance="1"), made(check="ping", instance="2"))
+    assert not same_incident(made(check="ping"), made(check="load"))
+    assert not same_incident(made(pod="a"), made(pod="b"))
+
+
+def test_a_secret_in_what_alerts_have_in_common_is_not_shown_and_still_tells_them_apart():
+    one = made(alertname="A", target="https://u:hunter2-hunter2@a")
+    other = made(alertname="A", target="https://u:sesame-sesame1@a")
+    assert not same_incident(one, other)
+    assert "hunter2" not in str(one.incident.parts)
+
+
+@settings(max_examples=40)
+@given(LABELS, st.randoms())
+def test_p5_the_order_of_labels_never_changes_the_incident(labels, random):
+    shuffled = list(labels.items())
+    random.shuffle(shuffled)
+    marks = admission.MARKS
+    parts = admission.incident("s", labels, None, marks)
+    assert admission.key_of(parts) == admission.key_of(
+        admission.incident("s", dict(shuffled), None, marks)
+    )

@@ -7,6 +7,8 @@ from tocsin_contracts.alert import (
     AlertRepeated,
     AlertResolved,
     AlertStatus,
+    Incident,
+    Novelty,
     Severity,
 )
 from tocsin_contracts.approval import (
@@ -112,9 +114,11 @@ __all__ = [
     "Hypothesis",
     "HypothesisFormed",
     "HypothesisRejected",
+    "Incident",
     "IncidentOpened",
     "Intent",
     "InvestigationInconclusive",
+    "Novelty",
     "ObjectRef",
     "Plan",
     "PlanDrafted",

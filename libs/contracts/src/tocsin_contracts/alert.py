@@ -28,6 +28,13 @@ class AlertStatus(StrEnum):
     RESOLVED = "resolved"
 
 
+class Incident(Value):
+    """What alerts of one incident have in common: why they are the same one."""
+
+    key: str
+    parts: dict[str, str] = Field(default_factory=dict, description="What the key is made of.")
+
+
 class Alert(Value):
     """One alert as every source hands it over. All of its text is untrusted."""
 
@@ -47,6 +54,7 @@ class Alert(Value):
     links: dict[str, str] = Field(default_factory=dict, description="By name; all http or https.")
     cleaned: bool = Field(default=False, description="Whether hidden characters were taken out.")
     workload: Workload | None = None
+    incident: Incident | None = Field(default=None, description="Which others it belongs with.")
 
 
 class AlertAccepted(Event):
@@ -59,13 +67,28 @@ class AlertAccepted(Event):
     incident_key: str
 
 
+class Novelty(StrEnum):
+    """What a delivery told that its run did not know yet."""
+
+    NOTHING = "nothing"
+    ALERT = "alert"
+    EPISODE = "episode"
+    SEVERITY = "severity"
+    TEXT = "text"
+
+
 class AlertRepeated(Event):
-    """Another delivery, or another alert of the same incident, was attached to a run."""
+    """A delivery told a run something new: another alert of its incident, or a change of one.
+
+    Deliveries that tell nothing new are only counted on the intake's record.
+    """
 
     topic: ClassVar[str] = "alert.repeated.v1"
 
     alert: Alert
     occurrences: int = Field(ge=1, description="Deliveries attached to the run so far.")
+    novelty: Novelty = Field(default=Novelty.NOTHING, description="What is new about it.")
+    episodes: int = Field(default=1, ge=1, description="Times the run's alerts began to fire.")
 
 
 class AlertResolved(Event):

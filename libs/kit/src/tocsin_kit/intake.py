@@ -1,5 +1,6 @@
 """The receiver's record: which run an alert belongs to, decided and stored in one step."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -12,6 +13,7 @@ from tocsin_contracts import (
     AlertRepeated,
     AlertResolved,
     Event,
+    Novelty,
     RunId,
     derive_id,
 )
@@ -19,6 +21,7 @@ from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, from_millis, millis
 from tocsin_kit.outbox import Outbox, Stored
 from tocsin_kit.store import Script
+from tocsin_kit.tally import rank
 
 CLOCK_SKEW = timedelta(minutes=1)
 """How far the clock of a sender may be ahead of ours."""
@@ -46,10 +49,17 @@ class Intake:
     """Admits alerts. Raises TransientError when the store does not answer."""
 
     def __init__(
-        self, client: Redis, outbox: Outbox, *, ttl_days: float = 30, clock: Clock | None = None
+        self,
+        client: Redis,
+        outbox: Outbox,
+        *,
+        ttl_days: float = 30,
+        repeat_seconds: float = 60,
+        clock: Clock | None = None,
     ) -> None:
         self._outbox = outbox
         self._ttl_ms = int(timedelta(days=ttl_days).total_seconds() * 1000)
+        self._repeat_ms = int(repeat_seconds * 1000)
         self._clock = clock or SystemClock()
         self._admit = Script(client, "intake")
         self._close = Script(client, "intake_close")
@@ -58,34 +68,33 @@ class Intake:
         """Attach the alert to the open run of its incident, or open one.
 
         An alert whose run has ended and that does not start later is the same episode: it is
-        counted there and opens nothing. A resolved alert never opens a run.
+        counted there and opens nothing. A resolved alert never opens a run, nor does an episode
+        that is told as firing just after its end. What tells a run nothing new is only counted; a
+        changed text is told once in so many seconds.
         """
-        key, now = keys.incident(incident_key), millis(self._clock.now())
-        began = known_start(alert, self._clock.now())
-        start = millis(began) if began else None
-        run_id = run_id_of(incident_key, alert.fingerprint, now if start is None else start)
+        clock = self._clock.now()
+        key, now = keys.incident(incident_key), millis(clock)
+        start = _ms(known_start(alert, clock))
+        end = _ms(min(alert.ends_at, clock) if alert.ends_at else None)
         again = run_id_of(incident_key, alert.fingerprint, now)
-        started = "" if start is None else start
-        await self._outbox.announce(key)
+        opens = run_id_of(incident_key, alert.fingerprint, int(start)) if start else again
         stored_alert = alert.model_dump_json() + "\n" + incident_key
-        outcome, found, count, firing, news = await self._admit(
-            [key],
+        await self._outbox.announce(key)
+        outcome, run_id, count, firing, number, novelty, episodes = await self._admit(
+            _record(incident_key),
             [
-                alert.status,
-                alert.fingerprint,
-                started,
-                run_id,
-                now,
-                self._ttl_ms,
-                stored_alert,
-                again,
+                *(alert.status, alert.fingerprint, start, end, now, self._ttl_ms, stored_alert),
+                *(rank(alert.severity), _digest(alert), alert.title),
+                *(opens, again, self._repeat_ms),
             ],
         )
-        if outcome == Outcome.IGNORED:
-            return Admission(Outcome.IGNORED, RunId(found) if found else None, None)
-        value = "\n".join([outcome, found, str(count), str(firing), str(now), stored_alert])
-        field = f"out:{news}"
-        return Admission(Outcome(outcome), RunId(found), Stored(key, field, read(field, value)))
+        found = RunId(run_id) if run_id else None
+        if not number:
+            return Admission(Outcome(outcome), found, None)
+        head = f"{outcome} {novelty} {episodes}"
+        value = "\n".join([head, run_id, str(count), str(firing), str(now), stored_alert])
+        field = f"out:{number}"
+        return Admission(Outcome(outcome), found, Stored(key, field, read(field, value)))
 
     async def tell(self, admission: Admission) -> None:
         """Publish the news of an admission; until then every replica knows that it waits."""
@@ -97,14 +106,14 @@ class Intake:
     ) -> None:
         """Let the next episode of an incident open a new run, and from a time on the same one."""
         reopens = "" if reopens_at is None else millis(reopens_at)
-        await self._close([keys.incident(incident_key)], [run_id, "", reopens])
+        await self._close(_record(incident_key), [run_id, "", reopens])
 
     async def disown(self, incident_key: str, run_id: RunId, fingerprint: str) -> bool:
         """Close an incident whose ended run got an alert that began after it.
 
         Returns whether the alert still has no newer run; then it has to be admitted again.
         """
-        return bool(await self._close([keys.incident(incident_key)], [run_id, fingerprint, ""]))
+        return bool(await self._close(_record(incident_key), [run_id, fingerprint, ""]))
 
 
 def known_start(alert: Alert, now: datetime) -> datetime | None:
@@ -124,7 +133,8 @@ def read(field: str, value: str) -> Event:
     The time of the delivery is part of its id: a store that was wiped counts from one again, and
     the bus must not take the new deliveries for the old ones.
     """
-    outcome, run_id, count, firing, at, alert_json, incident_key = value.split("\n", 6)
+    head, run_id, count, firing, at, alert_json, incident_key = value.split("\n", 6)
+    outcome, novelty, episodes = head.split(" ")
     alert = Alert.model_validate_json(alert_json)
     common = {"run_id": RunId(run_id), "at": from_millis(at)}
     event: Event
@@ -132,7 +142,28 @@ def read(field: str, value: str) -> Event:
         case Outcome.OPENED:
             event = AlertAccepted(**common, alert=alert, incident_key=incident_key)
         case Outcome.ATTACHED:
-            event = AlertRepeated(**common, alert=alert, occurrences=int(count))
+            event = AlertRepeated(
+                **common,
+                alert=alert,
+                occurrences=int(count),
+                novelty=Novelty(novelty),
+                episodes=int(episodes),
+            )
         case _:
             event = AlertResolved(**common, alert=alert, still_firing=int(firing))
     return event.caused_by(f"{run_id}:{field}:{at}", "ingest").model_copy(update={"cause": ""})
+
+
+def _ms(at: datetime | None) -> str:
+    """Write a time as the script takes it; what lies before 1970 is none."""
+    return str(millis(at)) if at and at.timestamp() > 0 else ""
+
+
+def _record(incident_key: str) -> list[str]:
+    return [keys.incident(incident_key), keys.incident_alerts(incident_key)]
+
+
+def _digest(alert: Alert) -> str:
+    """Tell one text of an alert from another; times and links differ between replicas."""
+    text = repr((alert.title, alert.severity, alert.summary, sorted(alert.annotations.items())))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -26,6 +26,11 @@ def incident(incident_key: str) -> str:
     return f"tocsin:incident:{{{hashlib.sha256(incident_key.encode()).hexdigest()[:32]}}}"
 
 
+def incident_alerts(incident_key: str) -> str:
+    """Sorted set of the alerts of one incident by their last delivery, beside its record."""
+    return f"{incident(incident_key)}:alerts"
+
+
 def notice(run_id: str) -> str:
     """What the notifier last told about a run."""
     return f"tocsin:notice:{{{run_id}}}"

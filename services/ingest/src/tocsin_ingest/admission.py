@@ -1,8 +1,9 @@
-"""Which alerts belong together: identity from labels, never from text, order or severity."""
+"""Which alerts are the same, and which belong together: never by their text, order or severity."""
 
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from tocsin_contracts import Alert, Workload
 
@@ -13,6 +14,25 @@ KIND_LABELS = {
     "cronjob": "CronJob",
     "job_name": "Job",
 }
+NAME_LABEL = "alertname"
+SOURCE, OWN = "source", "sender's key"
+"""Parts of an incident that are no labels."""
+
+PLACES = (
+    *("cluster", "exported_namespace", "namespace", "environment", "env", "stage", "tenant"),
+    *("region", "zone", "datacenter", "dc", "site", "node", "nodename", "host", "hostname"),
+    *("server", "exported_service", "service", "application", "app", "component", "job"),
+    *("database", "queue", "topic", "persistentvolumeclaim", "ingress", "domain", "target"),
+)
+"""Labels that say where or what an alert is about, and outlast any restart."""
+
+PASSING = (
+    *("pod", "exported_pod", "pod_name", "pod_uid", "pod_ip", "uid", "id", "container_id"),
+    *("image_id", "instance", "exported_instance", "endpoint", "address", "ip", "host_ip"),
+    *("pod_template_hash", "controller_revision_hash", "severity"),
+)
+"""Labels that a restart or a change of the same trouble changes."""
+
 LONGEST_NAME = 253
 """Characters of a name in Kubernetes; what is longer names nothing there."""
 
@@ -28,6 +48,17 @@ _SHAPES = (
     (_ORDINAL_POD, "StatefulSet"),
     (_SUFFIXED_POD, ""),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Which labels tell incidents apart, and which never do."""
+
+    places: tuple[str, ...] = PLACES
+    passing: frozenset[str] = frozenset(PASSING)
+
+
+MARKS = Marks()
 
 
 def fingerprint(source: str, labels: Mapping[str, str], ignored: Iterable[str]) -> str:
@@ -53,17 +84,48 @@ def workload(labels: Mapping[str, str]) -> Workload | None:
     return Workload(cluster=cluster, namespace=namespace, name=name, kind=kind, container=container)
 
 
-def incident_key(alert: Alert) -> str:
-    """Return what alerts of one incident have in common.
+def incident(
+    source: str, labels: Mapping[str, str], about: Workload | None, marks: Marks, own: str = ""
+) -> dict[str, str]:
+    """Return what alerts of one incident have in common, by name.
 
-    Alerts about one workload are one incident, whatever each of them complains about; an alert
-    without a workload is its own.
+    Alerts about one workload are one incident, whatever each of them complains about. Others are
+    one if they have one name and place; without a name it takes every label that lasts. `own` is
+    what the sender itself calls the alert, for alerts that no label names.
     """
+    if about:
+        return of_workload(about)
+    if labels.get(NAME_LABEL):
+        common = (NAME_LABEL, *(name for name in marks.places if name != NAME_LABEL))
+        found = {name: labels[name] for name in common if labels.get(name)}
+    elif own:
+        found = {OWN: own}
+    else:
+        found = {n: labels[n] for n in sorted(labels) if n not in marks.passing} or dict(labels)
+    return {SOURCE: source, **found}
+
+
+def of_workload(about: Workload) -> dict[str, str]:
+    """Return what alerts about one workload have in common; its kind is often not known."""
+    parts = {"cluster": about.cluster, "namespace": about.namespace, "workload": about.name}
+    return {name: text for name, text in parts.items() if text}
+
+
+def incident_key(alert: Alert) -> str:
+    """Return the key of the incident that an alert belongs to."""
+    if alert.incident:
+        return alert.incident.key
     if alert.workload:
-        at = alert.workload
-        return f"workload|{at.cluster}|{at.namespace}|{at.name}"
+        return key_of(of_workload(alert.workload))
     place = f"{alert.source}/{alert.instance}" if alert.instance else alert.source
     return f"alert|{place}|{alert.fingerprint}"
+
+
+def key_of(parts: Mapping[str, str]) -> str:
+    """Return the key that stands for the parts of an incident."""
+    if SOURCE in parts:
+        return f"alert|{parts[SOURCE]}|{fingerprint('', parts, ())}"
+    return "|".join(("workload", *(parts.get(n, "") for n in ("cluster", "namespace", "workload"))))
 
 
 def _kind_and_name(labels: Mapping[str, str]) -> tuple[str, str]:

@@ -1,16 +1,22 @@
 """From a sender's reading to an alert of ours: who it is, and what it means."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tocsin_contracts import Alert
+from tocsin_contracts import Alert, Incident, Workload
 from tocsin_ingest import admission, values
+from tocsin_ingest.admission import Marks
 from tocsin_ingest.bounds import bounded
 from tocsin_ingest.ports import Reading
+from tocsin_kit.redaction import Redactor
+from tocsin_kit.untrusted import line
+
+_SECRETS = Redactor()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What tells the alerts of one sender apart.
+    """What tells the alerts of one sender apart, and what brings them together.
 
     `source` is what reads them, `instance` which of several such senders it is. `only`, where it
     names labels, are the only ones that count; `ignored` never do.
@@ -20,20 +26,37 @@ class Identity:
     instance: str = ""
     ignored: frozenset[str] = frozenset()
     only: tuple[str, ...] = ()
+    marks: Marks = admission.MARKS
+
+    @property
+    def place(self) -> str:
+        """The sender, as its alerts say it."""
+        return f"{self.source}/{self.instance}" if self.instance else self.source
 
     def fingerprint(self, reading: Reading) -> str:
         """Return who an alert is: from its labels, or from its sender's own key."""
-        labels = reading.labels
-        chosen = {name: labels[name] for name in self.only if name in labels}
+        chosen = self._chosen(reading)
         if reading.key and not chosen:
             chosen = {"": reading.key}
-        place = f"{self.source}/{self.instance}" if self.instance else self.source
-        return admission.fingerprint(place, chosen or labels, self.ignored)
+        return admission.fingerprint(self.place, chosen or reading.labels, self.ignored)
+
+    def incident(self, reading: Reading, about: Workload | None) -> dict[str, str]:
+        """Return what the alert has in common with the others of its incident."""
+        chosen = self._chosen(reading)
+        if chosen and not about:
+            return {admission.SOURCE: self.place, **chosen}
+        labels = {n: text for n, text in reading.labels.items() if n not in self.ignored}
+        return admission.incident(self.place, labels, about, self.marks, reading.key)
+
+    def _chosen(self, reading: Reading) -> dict[str, str]:
+        return {name: reading.labels[name] for name in self.only if name in reading.labels}
 
 
 def alert_of(reading: Reading, identity: Identity) -> Alert:
     """Return the alert that a reading tells of, fit for the bus."""
-    return bounded(
+    about = admission.workload(reading.labels)
+    parts = identity.incident(reading, about)
+    kept = bounded(
         Alert(
             source=identity.source,
             instance=identity.instance,
@@ -49,6 +72,17 @@ def alert_of(reading: Reading, identity: Identity) -> Alert:
             ends_at=reading.ends_at,
             link=next(iter(reading.links.values()), ""),
             links=dict(reading.links),
-            workload=admission.workload(reading.labels),
+            workload=about,
         )
     )
+    incident = Incident(key=admission.key_of(parts), parts=_shown(parts, kept))
+    return kept.model_copy(update={"incident": incident})
+
+
+def _shown(parts: Mapping[str, str], kept: Alert) -> dict[str, str]:
+    """Return the parts of an incident as the alert says them, now that it is fit to be shown."""
+    if kept.workload:
+        return admission.of_workload(kept.workload)
+    labels = {name: kept.labels[name] for name in parts if name in kept.labels}
+    given = {name: parts[name] for name in (admission.SOURCE, admission.OWN) if name in parts}
+    return {name: _SECRETS.text(line(text)) for name, text in given.items()} | labels

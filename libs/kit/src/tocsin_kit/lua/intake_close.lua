@@ -1,10 +1,21 @@
 -- Close an incident when its run has ended; a newer run of the same incident stays open.
--- KEYS: incident
+-- KEYS: 1 incident, 2 its alerts by their last delivery
 -- ARGV: 1 run id, 2 fingerprint of an alert whose episode is not this run's ('' for none),
 --       3 from when on, in ms, the same episodes open a new run ('' for never)
 -- Returns whether the incident's latest run is this one
-if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'open', '0')
-if ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'reopens', ARGV[3]) end
-if ARGV[2] ~= '' then redis.call('HDEL', KEYS[1], 'episode:' .. ARGV[2]) end
+local key, order = KEYS[1], KEYS[2]
+if redis.call('HGET', key, 'run') ~= ARGV[1] then return 0 end
+redis.call('HSET', key, 'open', '0')
+if ARGV[3] ~= '' then redis.call('HSET', key, 'reopens', ARGV[3]) end
+local field = 'alert:' .. ARGV[2]
+local disowned = redis.call('HGET', key, field)
+if ARGV[2] ~= '' and disowned then
+  redis.call('HDEL', key, field)
+  redis.call('ZREM', order, ARGV[2])
+  local number, status = string.match(disowned, '^(%d+)|(%a+)|')
+  if number == redis.call('HGET', key, 'number') then
+    redis.call('HINCRBY', key, 'alerts', -1)
+    if status == 'firing' then redis.call('HINCRBY', key, 'firing', -1) end
+  end
+end
 return 1
