@@ -11,7 +11,10 @@ from tocsin_contracts import AlertAccepted, AlertRepeated
 from tocsin_ingest import receiver as receiver_of_alerts
 from tocsin_ingest import sources
 from tocsin_ingest.api import Api
-from tocsin_testing.fakes import FakeIntake, FakeRuns, outage
+from tocsin_ingest.edge.bodies import Limits
+from tocsin_ingest.edge.gate import Gate
+from tocsin_ingest.senders import Sender
+from tocsin_testing.fakes import NOW, FakeClock, FakeIntake, FakeRuns, outage
 
 TOKENS = ("first-token", "second-token")
 LIMIT = 16384
@@ -21,15 +24,18 @@ PATH = "/webhook/alertmanager"
 class Receiver:
     """The endpoint with fakes behind it."""
 
-    def __init__(self, tokens=TOKENS):
+    def __init__(self, tokens=TOKENS, senders=None, limits=None):
         self.intake = FakeIntake()
         self.runs = FakeRuns()
+        self.clock = FakeClock(NOW)
+        table = {name: Sender.model_validate(entry) for name, entry in (senders or {}).items()}
         api = Api(
             sources.load(),
             receiver_of_alerts.Receiver(self.intake, self.runs),
-            tokens=[SecretStr(token) for token in tokens],
+            gate=Gate(table, [SecretStr(token) for token in tokens], dev=not (tokens or senders)),
             replica_labels=frozenset({"prometheus_replica"}),
-            max_body_bytes=LIMIT,
+            limits=limits or Limits(body_bytes=LIMIT),
+            clock=self.clock,
         )
         self.transport = httpx.ASGITransport(api.app())
 
@@ -95,9 +101,12 @@ async def test_p1_every_alert_of_a_batch_has_its_receipt(receiver):
 
 
 @pytest.mark.parametrize(
-    "path", sorted((Path(__file__).parent / "payloads").glob("*.json")), ids=lambda path: path.stem
+    "path",
+    sorted((Path(__file__).parent / "payloads" / "alertmanager").glob("am025_*_01.json")),
+    ids=lambda path: path.stem,
 )
-async def test_what_a_real_alertmanager_sends_is_accepted(receiver, path):
+async def test_what_a_real_alertmanager_sends_is_accepted(path):
+    receiver = Receiver(limits=Limits())
     answer = await receiver.post(path.read_bytes())
     assert answer.status_code == 202
     assert len(answer.json()["alerts"]) == len(json.loads(path.read_bytes())["alerts"])
@@ -139,7 +148,6 @@ async def test_a_body_that_is_no_json_is_400_and_nothing_is_admitted(receiver, w
         b'{"alerts": []}',
         b'{"alerts": {}}',
         body({"status": "firing"}),
-        body({"labels": {"a": "b"}}),
         body(firing(labels={})),
         body(firing(labels={"a": None})),
         body(firing(status="unknown")),
@@ -207,7 +215,7 @@ async def test_a_development_machine_needs_no_token():
     assert (await receiver.post(body(firing()), token=None)).status_code == 202
 
 
-@pytest.mark.parametrize("path", ["/webhook/nagios", "/webhook/%E2%98%83", "/webhook/.."])
+@pytest.mark.parametrize("path", ["/webhook/nobody", "/webhook/%E2%98%83", "/webhook/.."])
 async def test_an_unknown_source_is_404(receiver, path):
     answer = await receiver.post(body(firing()), path)
     assert answer.status_code == 404
@@ -215,7 +223,7 @@ async def test_an_unknown_source_is_404(receiver, path):
 
 
 async def test_an_unknown_source_is_answered_with_the_known_ones(receiver):
-    answer = await receiver.post(body(firing()), "/webhook/nagios")
+    answer = await receiver.post(body(firing()), "/webhook/nobody")
     assert "alertmanager" in answer.json()["hint"]
 
 

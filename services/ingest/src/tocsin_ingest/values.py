@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from urllib.parse import urljoin, urlsplit
 
 from tocsin_contracts import AlertStatus, Severity
@@ -10,15 +11,21 @@ from tocsin_contracts import AlertStatus, Severity
 SEVERITIES = {
     Severity.CRITICAL: (
         "critical crit page error err high fatal disaster emergency emerg alert major severe "
-        "down p1 sev0 sev1 s1 priority1 urgent danger unreachable"
+        "down p1 sev0 sev1 s1 priority1 urgent danger unreachable availability 0 1"
     ),
-    Severity.WARNING: "warning warn medium moderate average minor degraded p2 p3 sev2 sev3 s2 s3",
+    Severity.WARNING: (
+        "warning warn medium moderate average minor degraded p2 p3 sev2 sev3 s2 s3 performance "
+        "resourcecontention 2 3"
+    ),
     Severity.INFO: (
         "info information informational low notice debug trivial verbose p4 p5 sev4 sev5 s4 s5"
     ),
     Severity.NONE: "none ok normal clear cleared resolved up recovery success",
 }
-"""Every word that says one of ours; what is not here is unknown, never a guess."""
+"""Every word that says one of ours; what is not here is unknown, never a guess.
+
+A bare number counts as in `sev2`; but 4 and 5 are unknown, for where numbers ascend they are worst.
+"""
 
 RESOLVED = (
     "resolved resolve ok closed close recovered recovery normal cleared clear inactive up solved "
@@ -34,11 +41,19 @@ LAST_YEAR = 2100
 _WORDS = {word: ours for ours, words in SEVERITIES.items() for word in words.split()}
 _OVER = frozenset(RESOLVED.split())
 _NOISE = re.compile(r"[\s_.-]+")
-_DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?$")
+_DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+]?\d{1,2})?")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 _OFFSET = re.compile(r"([+-]\d{2})[.:]?(\d{2})$")
-_EPOCH_UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
-"""From which size on a number since 1970 counts nano-, micro-, milliseconds, seconds."""
+_UNFILLED = re.compile(r"\$\w+|\{.*\}|<.*>|\W*|null|none|unknown|n/?a", re.IGNORECASE)
+"""What templates leave where nothing is known."""
+
+_LEAP_SECOND = re.compile(r"(:\d{2}):60")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_UNITS = ((17, -3), (14, 0), (11, 3), (8, 6))
+"""From which power of ten on a number since 1970 counts how many powers of ten of microseconds."""
+
+_LONGEST_NUMBER = 40
+"""Characters of a number that may be a time."""
 
 
 def severity(given: str) -> Severity:
@@ -57,12 +72,13 @@ def moment(given: str | float | None) -> datetime | None:
     """Return a time as aware UTC, cut to microseconds; None where none is said, or a zero time.
 
     Takes RFC 3339 with any offset and precision, and numbers since 1970 in any unit. A time without
-    an offset is read as UTC. Raises ValueError for what is no time at all.
+    an offset is read as UTC, and a variable that a template did not fill says none. Raises
+    ValueError for what is no time at all.
     """
-    if given is None or given == "":
+    text = "" if given is None else str(given).strip()
+    if _UNFILLED.fullmatch(text):
         return None
-    text = str(given).strip()
-    return _since_1970(float(text)) if _DIGITS.match(text) else _written(text)
+    return _since_1970(text) if _DIGITS.fullmatch(text) else _written(text)
 
 
 def link(given: str, base: str = "") -> str:
@@ -82,21 +98,20 @@ def links(given: Mapping[str, str | None], base: str = "") -> dict[str, str]:
     return {name: target for name, target in usable if target}
 
 
-def _since_1970(number: float) -> datetime | None:
-    for least, unit in _EPOCH_UNITS:
-        if number >= least:
-            seconds = number / unit
-            break
-    else:
+def _since_1970(text: str) -> datetime | None:
+    number = Decimal(text[:_LONGEST_NUMBER])
+    scale = next((scale for power, scale in _EPOCH_UNITS if number >= 10**power), None)
+    if scale is None:
         return None
     try:
-        return _of_our_time(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds))
+        return _of_our_time(_EPOCH + timedelta(microseconds=int(number.scaleb(scale))))
     except OverflowError:
         return None
 
 
 def _written(text: str) -> datetime | None:
-    plain = _OFFSET.sub(r"\1:\2", _FRACTION.sub(r"\1", text.removesuffix(" UTC")))
+    cut = _LEAP_SECOND.sub(r"\1:59", _FRACTION.sub(r"\1", text.upper().removesuffix(" UTC")))
+    plain = _OFFSET.sub(r"\1:\2", cut)
     try:
         read = datetime.fromisoformat(plain)
     except ValueError:

@@ -1,0 +1,112 @@
+"""What operators make of templates: names in any spelling, texts of any type, all sorts of tags."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, model_validator
+
+from tocsin_ingest.ports import BadPayloadError
+from tocsin_ingest.sources.reading import Sent, texts
+
+_KUBERNETES = re.compile(
+    r"(?:dt)?(?P<prefix>kube|k8s|kubernetes)?"
+    r"(?P<thing>namespace|pod|container|cluster|deployment|statefulset|daemonset|cronjob|job|workload)"
+    r"(?P<suffix>name)?"
+)
+_TAG = re.compile(r"\s*(?:\[[^\]]*\])?(?P<name>[^:=]+)[:=](?P<value>.+)", re.DOTALL)
+_TAG_NAMES = ("key", "name", "tag")
+_PAIR = 2
+
+
+class Loose(Sent):
+    """A part of a payload whose sender writes null for what it does not say."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def flat(payload: Any, what: str) -> dict[str, Any]:
+    """Return what a payload says by plain names: lower-case letters and digits only.
+
+    `alert_id`, `alertId`, `ALERT.ID` and `{"alert": {"id": …}}` are all `alertid`; what is empty is
+    not there, and what stands further out counts. Raises BadPayloadError for what is no object;
+    `what` is how the sender calls it.
+    """
+    if not isinstance(payload, dict):
+        raise BadPayloadError(f"not {what}: the body: it must be one object of named values")
+    found: dict[str, Any] = {}
+    inner: list[tuple[str, dict[str, Any]]] = [("", payload)]
+    for prefix, level in inner:
+        for name in sorted(level):
+            value, plain = level[name], prefix + _plain(name)
+            if value is None or value == "":
+                continue
+            found.setdefault(plain, value)
+            if isinstance(value, dict):
+                inner.append((plain, value))
+    return found
+
+
+def text(given: Any) -> Any:
+    """Return a plain value as text, nothing for null; what is nested stays, to be refused."""
+    if given is None:
+        return ""
+    if isinstance(given, bool):
+        return str(given).lower()
+    return str(given) if isinstance(given, int | float) else given
+
+
+def tags(given: Any) -> dict[str, str]:
+    """Return tags by name: `a:b, c=d`, a list of such, of pairs or of objects, or an object.
+
+    A tag without a value names nothing and is left out.
+    """
+    if isinstance(given, dict):
+        return texts(given)
+    parts = given.split(",") if isinstance(given, str) else given
+    if not isinstance(parts, Iterable):
+        return {}
+    return texts(dict(pair for part in parts if (pair := _pair(part))))
+
+
+def places(entries: Mapping[str, str]) -> dict[str, str]:
+    """Return what in Kubernetes the entries name, under the names that Prometheus has for it."""
+    found: dict[str, str] = {}
+    for name in sorted(entries):
+        match = _KUBERNETES.fullmatch(_plain(name))
+        if match is None or not entries[name]:
+            continue
+        thing = match["thing"]
+        if thing != "job":
+            found.setdefault(thing, entries[name])
+        elif match["prefix"] or match["suffix"]:
+            found.setdefault("job_name", entries[name])
+    return found
+
+
+Text = Annotated[str, BeforeValidator(text)]
+"""A text that may come as a number, or as null."""
+
+Tags = Annotated[dict[str, str], BeforeValidator(tags)]
+"""Tags in any of the forms that senders have for them."""
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
+
+
+def _pair(part: Any) -> tuple[str, Any] | None:
+    if isinstance(part, str):
+        found = _TAG.fullmatch(part)
+        return (found["name"].strip(), found["value"].strip()) if found else None
+    if isinstance(part, list) and len(part) == _PAIR:
+        return str(part[0]), part[1]
+    if isinstance(part, dict):
+        name = next((part[one] for one in _TAG_NAMES if part.get(one)), None)
+        return (str(name), part.get("value")) if name else None
+    return None

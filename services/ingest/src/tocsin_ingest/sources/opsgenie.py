@@ -1,0 +1,76 @@
+"""Opsgenie: its outgoing webhooks, and the body with which its API is asked to make an alert."""
+
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from tocsin_contracts import AlertStatus
+from tocsin_ingest import values
+from tocsin_ingest.ports import Delivery, Reading
+from tocsin_ingest.sources.fields import Loose, Tags, Text, places
+from tocsin_ingest.sources.reading import Moment, read
+
+WHAT = "an Opsgenie webhook"
+
+FIRES = frozenset(
+    {
+        *("create", "acknowledge", "unacknowledge", "escalate"),
+        *("updatepriority", "updatemessage", "updatedescription"),
+    }
+)
+"""What happens to an alert that still fires; notes, tags, teams and owners say nothing of it."""
+
+OVER = frozenset({"close", "delete"})
+
+
+def _priority(given: Any) -> Any:
+    return f"P{given}" if isinstance(given, int) else given or ""
+
+
+class _Alert(Loose):
+    message: str = Field(min_length=1)
+    id: Text = Field(default="", validation_alias=AliasChoices("alertId", "id"))
+    alias: Text = ""
+    description: Text = ""
+    entity: Text = ""
+    source: Text = ""
+    priority: Annotated[str, BeforeValidator(_priority)] = ""
+    tags: Tags = Field(default_factory=dict)
+    details: Tags = Field(default_factory=dict)
+    created_at: Moment = Field(default=None, alias="createdAt")
+    updated_at: Moment = Field(default=None, alias="updatedAt")
+
+
+class _Webhook(Loose):
+    action: str = Field(min_length=1)
+    alert: _Alert
+
+
+class Opsgenie:
+    """Reads what happened to an alert, or the alert that is to be."""
+
+    name = "opsgenie"
+
+    def parse(self, delivery: Delivery) -> list[Reading]:
+        """Return the one alert of a request; none where only somebody wrote to it."""
+        if not (isinstance(delivery.payload, dict) and "action" in delivery.payload):
+            return [_reading(read(_Alert, delivery.payload, WHAT), over=False)]
+        sent = read(_Webhook, delivery.payload, WHAT)
+        action = sent.action.lower()
+        return [_reading(sent.alert, over=action in OVER)] if action in FIRES | OVER else []
+
+
+def _reading(alert: _Alert, *, over: bool) -> Reading:
+    said = alert.tags | alert.details
+    entity = {"entity": alert.entity} if alert.entity else {}
+    return Reading(
+        title=alert.message,
+        status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
+        severity=alert.priority,
+        summary=alert.description,
+        labels={"alertname": alert.message} | entity | said | places(said),
+        starts_at=alert.created_at,
+        ends_at=alert.updated_at if over else None,
+        links=values.links({"sender": alert.source}),
+        key=alert.alias or alert.id,
+    )

@@ -1,0 +1,85 @@
+"""Zabbix media types of the kind webhook, whatever their parameters are called."""
+
+from pydantic import AliasChoices, Field
+
+from tocsin_contracts import AlertStatus
+from tocsin_ingest import values
+from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
+from tocsin_ingest.sources.fields import Tags, Text, flat, places
+from tocsin_ingest.sources.reading import Moment, Sent, read
+
+WHAT = "a Zabbix alert"
+
+SEVERITIES = ("Not classified", "Information", "Warning", "Average", "High", "Disaster")
+"""What Zabbix calls them, by their numbers."""
+
+_OVER = "0"
+"""The value of an event that ends a problem."""
+
+
+class _Event(Sent):
+    title: str = Field(
+        min_length=1,
+        validation_alias=AliasChoices(
+            "title", "eventname", "triggername", "alertsubject", "subject", "name"
+        ),
+    )
+    trigger: Text = Field(default="", alias="triggerid")
+    event: Text = Field(default="", alias="eventid")
+    value: Text = Field(default="", validation_alias=AliasChoices("eventvalue", "triggervalue"))
+    status: Text = Field(
+        default="", validation_alias=AliasChoices("eventstatus", "triggerstatus", "status")
+    )
+    number: Text = Field(
+        default="",
+        validation_alias=AliasChoices("eventnseverity", "triggernseverity", "nseverity"),
+    )
+    severity: Text = Field(
+        default="", validation_alias=AliasChoices("eventseverity", "triggerseverity", "severity")
+    )
+    message: Text = Field(
+        default="", validation_alias=AliasChoices("description", "alertmessage", "message")
+    )
+    host: Text = Field(default="", validation_alias=AliasChoices("hostname", "host"))
+    tags: Tags = Field(
+        default_factory=dict, validation_alias=AliasChoices("eventtags", "eventtagsjson", "tags")
+    )
+    since: Moment = Field(
+        default=None, validation_alias=AliasChoices("eventtimestamp", "timestamp")
+    )
+    until: Moment = Field(default=None, alias="eventrecoverytimestamp")
+    url: Text = Field(default="", validation_alias=AliasChoices("zabbixurl", "url"))
+
+
+class Zabbix:
+    """Reads the documented macros; a date and a time without a zone say nothing certain."""
+
+    name = "zabbix"
+
+    def parse(self, delivery: Delivery) -> list[Reading]:
+        """Return the one event of a request: its trigger is who it is."""
+        event = read(_Event, flat(delivery.payload, WHAT), WHAT)
+        if not (event.trigger or event.event):
+            raise BadPayloadError(f"not {WHAT}: trigger_id: Field required, or event_id")
+        over = event.value == _OVER or values.status(event.status) is AlertStatus.RESOLVED
+        host = {"host": event.host} if event.host else {}
+        return [
+            Reading(
+                title=event.title,
+                status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
+                severity=_severity(event),
+                summary=event.message,
+                labels={"alertname": event.title} | host | event.tags | places(event.tags),
+                starts_at=event.since,
+                ends_at=event.until if over else None,
+                links=values.links({"sender": event.url}),
+                key=f"trigger {event.trigger}" if event.trigger else f"event {event.event}",
+            )
+        ]
+
+
+def _severity(event: _Event) -> str:
+    number = event.number or event.severity
+    if number.isdecimal() and int(number) < len(SEVERITIES):
+        return SEVERITIES[int(number)]
+    return event.severity
