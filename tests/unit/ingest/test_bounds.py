@@ -27,18 +27,18 @@ def size(alert):
 def test_p1_an_annotation_of_600_kb_becomes_an_alert_that_fits_the_bus(name):
     alert = read(annotations={name: "x" * HUGE})
     assert (alert.title, alert.workload.name) == ("A", "cart")
-    assert alert.annotations[name] == "x" * 1999 + "…"
+    assert alert.annotations[name] == "x" * 4095 + "…"
     assert size(alert) < LARGEST
 
 
 def test_a_text_that_was_cut_ends_with_an_ellipsis_and_one_that_fits_is_whole():
-    fits = {"alertname": "a" * 200, "other": "v" * 2000}
+    fits = {"alertname": "a" * 200, "other": "v" * 4096}
     alert = read(fits, annotations={"summary": "s" * 1000})
     assert (alert.title, alert.summary, alert.labels) == ("a" * 200, "s" * 1000, fits)
     longer = {name: f"{value}+" for name, value in fits.items()}
     alert = read(longer, annotations={"summary": "s" * 1001})
     assert (alert.title, alert.summary) == ("a" * 199 + "…", "s" * 999 + "…")
-    assert alert.labels["other"] == "v" * 1999 + "…"
+    assert alert.labels["other"] == "v" * 4095 + "…"
 
 
 def test_p5_the_identity_is_that_of_all_labels():
@@ -131,7 +131,7 @@ def test_p6_what_is_not_secret_stays_beside_what_is():
 
 
 def test_p6_a_secret_at_the_cut_does_not_show_its_first_half():
-    text = "x" * 1990 + " ghp_c4naryc4naryc4naryc4nary"
+    text = "x" * 4086 + " ghp_c4naryc4naryc4naryc4nary"
     assert "c4nary" not in read(annotations={"a": text}).annotations["a"]
 
 
@@ -139,3 +139,69 @@ def test_p5_alerts_that_differ_in_a_secret_alone_are_two():
     one, other = (read(LABELS | {"url": f"redis://:{word}@h"}) for word in ("one", "two"))
     assert one.labels == other.labels
     assert one.fingerprint != other.fingerprint
+
+
+HIDDEN = {
+    "a control character": "cart\x07-0",
+    "NUL": "cart\x00-0",
+    "a colour": "\x1b[31mcart-0\x1b[0m",
+    "a title for the terminal": "\x1b]0;pwned\x07cart-0",
+    "a change of direction": "cart\u202e-0",
+    "an isolate": "cart\u2066-0",
+    "a zero width": "cart\u200b-0",
+    "a soft hyphen": "cart\u00ad-0",
+    "a byte order mark": "cart\ufeff-0",
+    "a tag": "cart\U000e0041-0",
+}
+
+
+@pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN)
+def test_what_nobody_can_see_is_taken_out_of_every_text_and_said(text):
+    labels = {"alertname": text, "namespace": "shop", "pod": text, "severity": text, text: "name"}
+    alert = read(labels, annotations={"summary": text, text: text})
+    assert alert.cleaned
+    assert (alert.title, alert.severity_given, alert.summary) == ("cart-0",) * 3
+    assert alert.labels["cart-0"] == "name"
+    assert alert.annotations == {"summary": "cart-0", "cart-0": "cart-0"}
+    assert (alert.workload.namespace, alert.workload.name) == ("shop", "cart")
+
+
+@pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN)
+def test_p5_the_identity_is_that_of_the_labels_as_they_were_sent(text):
+    assert read(LABELS | {"a": text}).fingerprint != read(LABELS | {"a": "cart-0"}).fingerprint
+
+
+@pytest.mark.parametrize(
+    "text", ["cart-0", "two\nlines\tand a tab", "two\r\nlines", "Überlast 重い \N{FIRE}", "e\u0301"]
+)
+def test_what_people_can_see_stays_and_nothing_is_said(text):
+    alert = read(annotations={"summary": text})
+    assert not alert.cleaned
+    assert alert.summary == text.replace("\r\n", "\n")
+
+
+def test_a_name_that_differs_only_in_what_is_hidden_does_not_take_the_place_of_another():
+    for labels in ({"a\u200b": "fake", "a": "real"}, {"a": "real", "a\u200b": "fake"}):
+        assert read(LABELS | labels).labels["a"] == "real"
+
+
+def test_a_secret_with_hidden_characters_in_it_is_masked():
+    alert = read(annotations={"a": "ghp_c4nary\u200bc4naryc4naryc4nary"})
+    assert alert.annotations["a"] == "[redacted]"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.text(st.sampled_from('ab"\\\n'), min_size=1, max_size=8),
+        st.text(st.sampled_from('xy"\\\n\t @:'), max_size=300),
+        max_size=8,
+    )
+)
+def test_the_short_way_and_the_long_way_keep_the_same(texts):
+    plain = read(LABELS | texts, annotations=texts)
+    long_way = read(LABELS | texts, annotations=texts | {"z": "\u200b"})
+    rest = {name: text for name, text in long_way.annotations.items() if name != "z"}
+    assert plain.labels == long_way.labels
+    assert list(plain.labels) == list(long_way.labels)
+    assert plain.annotations == rest or "z" in texts

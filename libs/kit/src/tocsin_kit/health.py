@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from tocsin_kit import metrics
 from tocsin_kit.bus import Bus
 from tocsin_kit.errors import TransientError
 from tocsin_kit.store import translated
@@ -25,8 +26,8 @@ class Health:
     _wrong: str = field(default="not checked yet", init=False)
 
     def routes(self) -> list[Route]:
-        """Return the two routes that every service has."""
-        return [Route("/live", self.live), Route("/ready", self.ready)]
+        """Return the routes that every service has: probes and metrics."""
+        return [Route("/live", self.live), Route("/ready", self.ready), metrics.route()]
 
     async def live(self, request: Request) -> JSONResponse:
         """Answer as long as the event loop turns."""

@@ -92,6 +92,7 @@ def _config(service: Service) -> uvicorn.Config:
         port=service.port,
         log_config=None,
         access_log=False,
+        proxy_headers=False,  # a peer is who connects, not whom a header names
         lifespan="off",
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,

@@ -1,17 +1,20 @@
-"""What is kept of an alert: no more than people and models read, and no secret, whoever sent it."""
+"""What is kept of an alert: what people can see and read, and no secret, whoever sent it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tocsin_contracts import Alert, Workload
-from tocsin_ingest.admission import KIND_LABELS
+from tocsin_ingest.admission import KIND_LABELS, workload
 from tocsin_kit.redaction import Redactor
+from tocsin_kit.untrusted import clean
 
 TITLE = 200
 SUMMARY = 1000
-VALUE = 2000
+VALUE = 4096
 NAME = 200
 """Characters of each."""
+
+LINK = 2000
 
 ENTRIES = 64
 ENTRIES_BYTES = 8 * 1024
@@ -30,7 +33,18 @@ _SECRETS = Redactor()
 
 
 def bounded(alert: Alert) -> Alert:
-    """Return the alert with secrets masked and long texts cut; at most some 32 KiB as JSON."""
+    """Return the alert fit to be stored: at most some 32 KiB as JSON.
+
+    Secrets are masked, long texts cut, and what a person cannot see is taken out; then the alert
+    is marked as cleaned. What it was is told by its fingerprint alone.
+    """
+    texts = _texts(alert)
+    if _is_plain(texts) and _is_short(alert):
+        return alert.model_copy(
+            update={"labels": _ordered(alert.labels), "annotations": _ordered(alert.annotations)}
+        )
+    cleaned = any(map(_hides, texts))
+    about = _about(alert.labels) if cleaned else alert.workload
     return alert.model_copy(
         update={
             "title": _kept(alert.title, TITLE),
@@ -40,26 +54,73 @@ def bounded(alert: Alert) -> Alert:
             "annotations": _entries(alert.annotations),
             "link": _link(alert.link),
             "links": {name: kept for name, to in alert.links.items() if (kept := _link(to))},
-            "workload": alert.workload and _workload(alert.workload),
+            "cleaned": alert.cleaned or cleaned,
+            "workload": about and _workload(about),
         }
     )
 
 
+def _texts(alert: Alert) -> list[str]:
+    tables = (alert.labels, alert.annotations, alert.links)
+    within = (text for table in tables for entry in table.items() for text in entry)
+    return [alert.title, alert.severity_given, alert.summary, alert.link, *within]
+
+
+def _is_plain(texts: Iterable[str]) -> bool:
+    """Whether there is nothing to clean or mask: one look at all of the text, for it is rare."""
+    whole = "\n".join(texts)
+    seen = whole.isascii() and whole.replace("\n", "").replace("\t", "").isprintable()
+    return seen and not _SECRETS.may_hide(whole)
+
+
+def _is_short(alert: Alert) -> bool:
+    """Whether nothing has to be cut, even if every character had to be escaped."""
+    entries = (alert.labels, alert.annotations)
+    lengths = [*map(len, alert.links.values()), len(alert.link)]
+    return (
+        max(len(alert.title), len(alert.severity_given)) <= min(TITLE, NAME)
+        and len(alert.summary) <= SUMMARY
+        and max(lengths) <= LINK
+        and all(len(name) <= NAME for one in entries for name in one)
+        and all(len(one) <= ENTRIES and _size(one) <= ENTRIES_BYTES for one in entries)
+    )
+
+
+def _size(entries: Mapping[str, str]) -> int:
+    return sum(2 * (len(name) + len(value)) + len('{"": ""}') for name, value in entries.items())
+
+
+def _ordered(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: texts[name] for name in sorted(texts, key=_place)}
+
+
+def _place(name: str) -> tuple[int, str]:
+    return _RANK.get(name, len(_RANK)), name
+
+
+def _hides(text: str) -> bool:
+    return _visible(text[: VALUE * _LOOKED_AT]) != text[: VALUE * _LOOKED_AT].replace("\r\n", "\n")
+
+
+def _visible(text: str) -> str:
+    return clean(text, len(text)).text
+
+
 def _kept(text: str, limit: int) -> str:
     looked_at = limit * _LOOKED_AT
-    masked = _SECRETS.text(text[:looked_at])
+    masked = _SECRETS.text(_visible(text[:looked_at]))
     cut = len(text) > looked_at or len(masked) > limit
     return masked[: limit - 1] + "…" if cut else masked
 
 
 def _entries(texts: Mapping[str, str]) -> dict[str, str]:
     """Keep what says what an alert is about first, then the others by their names."""
-    usable = (name for name in texts if len(name) <= NAME)
-    names = sorted(usable, key=lambda name: (_RANK.get(name, len(_RANK)), name))
+    visible = {_visible(name): value for name, value in texts.items() if len(name) <= NAME}
+    visible |= {name: value for name, value in texts.items() if name in visible}
     kept: dict[str, str] = {}
     room = ENTRIES_BYTES
-    for name in names[:ENTRIES]:
-        value = _kept(texts[name], VALUE)
+    for name in sorted(visible, key=_place)[:ENTRIES]:
+        value = _kept(visible[name], VALUE)
         size = len(json.dumps({name: value}, ensure_ascii=False).encode())
         if size <= room:
             kept[name] = value
@@ -69,9 +130,15 @@ def _entries(texts: Mapping[str, str]) -> dict[str, str]:
 
 def _link(link: str) -> str:
     """A link that was cut leads elsewhere: it is kept whole, or not at all."""
-    fits = len(link) <= VALUE and link.isascii() and link.isprintable()
+    fits = len(link) <= LINK and link.isascii() and link.isprintable()
     return _SECRETS.text(link) if fits else ""
 
 
-def _workload(workload: Workload) -> Workload:
-    return Workload(**{name: _SECRETS.text(text) for name, text in workload})
+def _about(labels: Mapping[str, str]) -> Workload | None:
+    """Read the workload anew: hidden characters may have kept its pod from being known for one."""
+    visible = {_visible(name): _visible(text[:VALUE]) for name, text in labels.items()}
+    return workload(visible)
+
+
+def _workload(about: Workload) -> Workload:
+    return Workload(**{name: _SECRETS.text(text) for name, text in about})

@@ -5,10 +5,9 @@ from typing import ClassVar, Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from tocsin_ingest.senders import SHORTEST_TOKEN, Sender, faults
+from tocsin_ingest.triage.rules import Rules
 from tocsin_kit.settings import ServiceSettings
-
-SHORTEST_TOKEN = 16
-"""Characters below which a token can be guessed."""
 
 
 class Role(StrEnum):
@@ -40,13 +39,33 @@ class Settings(ServiceSettings):
         default=(),
         description="Bearer tokens of senders, 16 characters or more; two allow a rotation.",
     )
+    senders: dict[str, Sender] = Field(
+        default_factory=dict,
+        description="How senders prove who they are, by source or source/instance.",
+    )
     dev: bool = Field(default=False, description="Development mode: senders need no token.")
     max_body_bytes: int = Field(
         default=1024 * 1024, ge=1024, description="Largest webhook body, in bytes."
     )
+    read_seconds: float = Field(
+        default=10, gt=0, le=300, description="Seconds a webhook body may take to arrive."
+    )
+    max_in_flight: int = Field(
+        default=256, ge=1, description="Requests that are worked on at once; more are answered 503."
+    )
     suppress_alerts: tuple[str, ...] = Field(
         default=("Watchdog", "InfoInhibitor", "DeadMansSwitch"),
         description="Titles of alerts that say nothing is wrong; their runs end at once.",
+    )
+    triage: Rules = Field(
+        default_factory=Rules,
+        description="Silences, windows, freezes, routes, correlation, storms: docs/triage.md.",
+    )
+    alertmanager_url: str = Field(
+        default="", description="Alertmanager whose silences hold here too; empty asks none."
+    )
+    alertmanager_token: SecretStr | None = Field(
+        default=None, description="Bearer token for that Alertmanager, if it wants one."
     )
     replica_labels: tuple[str, ...] = Field(
         default=("prometheus_replica", "replica", "alertmanager"),
@@ -55,10 +74,10 @@ class Settings(ServiceSettings):
 
     @model_validator(mode="after")
     def _fail_closed(self) -> Self:
-        if not self.ingest_tokens and not self.dev:
+        if not (self.ingest_tokens or self.senders or self.dev):
             raise ValueError(
-                "no sender could be told from a stranger: set TOCSIN_INGEST_TOKENS, "
-                "or TOCSIN_DEV=true on a development machine"
+                "no sender could be told from a stranger: set TOCSIN_INGEST_TOKENS "
+                "or TOCSIN_SENDERS, or TOCSIN_DEV=true on a development machine"
             )
         for number, token in enumerate(self.ingest_tokens, start=1):
             if len(token.get_secret_value().strip()) < SHORTEST_TOKEN:
@@ -66,4 +85,7 @@ class Settings(ServiceSettings):
                     f"TOCSIN_INGEST_TOKENS: token number {number} can be guessed: "
                     f"it needs at least {SHORTEST_TOKEN} characters"
                 )
+        for name, sender in self.senders.items():
+            for fault in faults(name, sender, dev=self.dev):
+                raise ValueError(f"TOCSIN_SENDERS: {fault}")
         return self

@@ -1,19 +1,42 @@
 """The receiving part: webhooks in, nothing that an agent needs."""
 
+import importlib
+
 from starlette.types import ASGIApp
 
 from tocsin_ingest import sources
 from tocsin_ingest.api import Api
+from tocsin_ingest.edge.bodies import Limits
+from tocsin_ingest.edge.gate import Gate
+from tocsin_ingest.edge.subscriptions import Authority, Subscriptions
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
+
+AMAZON = "tocsin_ingest.verifying.amazon"
 
 
 def http(settings: Settings, receiver: Receiver) -> ASGIApp:
     """Return the HTTP application that hands alerts to the receiver."""
+    known = sources.load()
+    gate = Gate(settings.senders, settings.ingest_tokens, dev=settings.dev)
+    gate.check_names(known)
     return Api(
-        sources.load(),
+        known,
         receiver,
-        tokens=settings.ingest_tokens,
+        gate=gate,
+        limits=Limits(
+            body_bytes=settings.max_body_bytes,
+            read_seconds=settings.read_seconds,
+            in_flight=settings.max_in_flight,
+        ),
         replica_labels=frozenset(settings.replica_labels),
-        max_body_bytes=settings.max_body_bytes,
+        subscriptions=Subscriptions(_amazon(settings)),
     ).app()
+
+
+def _amazon(settings: Settings) -> Authority | None:
+    """Cryptography and an HTTP client cost memory: they are loaded where a topic is named."""
+    if not any(sender.topics for sender in settings.senders.values()):
+        return None
+    amazon: Authority = importlib.import_module(AMAZON).Amazon()
+    return amazon

@@ -1,0 +1,1 @@
+"""The parts of the HTTP edge: who may send, how much, and what is answered."""

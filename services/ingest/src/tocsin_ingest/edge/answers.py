@@ -1,0 +1,87 @@
+"""What a sender is answered: a receipt for each alert, or one refusal that says what to change."""
+
+from collections.abc import Iterable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from tocsin_contracts import Alert
+from tocsin_contracts.views import AlertReceipt, DeliveryReceipt, DeliveryStatus, ErrorView
+from tocsin_ingest.edge.counting import REFUSALS, UNKNOWN, Reason
+from tocsin_kit.intake import Admission
+
+UNAVAILABLE = 503
+RETRY_SECONDS = 5
+BAD_REQUEST = 400
+
+
+class RefusedError(Exception):
+    """A request that gets an answer other than 202; `retry_after` is in whole seconds."""
+
+    def __init__(
+        self, status: int, reason: Reason, error: str, hint: str, *, retry_after: int = 0
+    ) -> None:
+        super().__init__(error)
+        self.status = status
+        self.reason = reason
+        self.view = ErrorView(error=error, hint=hint)
+        self.retry_after = retry_after
+
+
+def unavailable(reason: Reason, error: str, hint: str) -> RefusedError:
+    """Return the refusal of whatever is our own trouble; every sender sends again after it."""
+    return RefusedError(UNAVAILABLE, reason, error, hint, retry_after=RETRY_SECONDS)
+
+
+def receipt_of(admitted: Iterable[tuple[Alert, Admission]]) -> DeliveryReceipt:
+    """Return one receipt per alert; the first one's run also stands at the top."""
+    receipts = tuple(_receipt(alert, one) for alert, one in admitted)
+    if not receipts:
+        return DeliveryReceipt(status="nothing to do")
+    first = receipts[0]
+    return DeliveryReceipt(
+        status="accepted",
+        run_id=first.run_id,
+        thread_id=first.thread_id,
+        poll_url=first.poll_url,
+        alerts=receipts,
+    )
+
+
+def accepted(receipt: DeliveryReceipt) -> JSONResponse:
+    """Return the answer that means: every alert of the request is stored."""
+    return JSONResponse(receipt.model_dump(), 202)
+
+
+async def refuse(request: Request, error: Exception) -> JSONResponse:
+    """Answer a RefusedError, and count it."""
+    if not isinstance(error, RefusedError):
+        raise error
+    source = getattr(request.state, "source", UNKNOWN)
+    REFUSALS.labels(source, error.reason).inc()
+    headers = {"Connection": "close"}  # what is left of the body is not worth reading
+    if error.retry_after:
+        headers["Retry-After"] = str(error.retry_after)
+    return JSONResponse(error.view.model_dump(), error.status, headers=headers)
+
+
+async def no_route(request: Request, error: Exception) -> JSONResponse:
+    """Answer what no route takes, in the same shape."""
+    if not isinstance(error, HTTPException):
+        raise error
+    REFUSALS.labels(UNKNOWN, Reason.NO_SUCH_PATH).inc()
+    what = f"{request.method} {request.url.path}: {error.detail}"
+    view = ErrorView(error=what, hint="send alerts with POST /webhook/<source>")
+    return JSONResponse(view.model_dump(), error.status_code, headers=error.headers)
+
+
+def _receipt(alert: Alert, admitted: Admission) -> AlertReceipt:
+    run_id = admitted.run_id or ""
+    return AlertReceipt(
+        fingerprint=alert.fingerprint,
+        status=DeliveryStatus(admitted.outcome),
+        run_id=run_id,
+        thread_id=run_id,
+        poll_url=f"/api/v1/runs/{run_id}" if run_id else "",
+    )

@@ -1,0 +1,93 @@
+"""The way in that every endpoint shares: how many at once, who, how often, how large, how slow."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from tocsin_ingest.edge import bodies
+from tocsin_ingest.edge.answers import RefusedError, unavailable
+from tocsin_ingest.edge.bodies import Limits
+from tocsin_ingest.edge.counting import Reason
+from tocsin_ingest.edge.gate import Gate, Known
+from tocsin_ingest.edge.rates import Rates
+from tocsin_kit.clock import Clock
+
+RETRIES_429 = frozenset({"cloudwatch", "eventbridge", "pagerduty"})
+"""Sources whose senders wait and send again after a 429; after any other 4xx nobody does."""
+
+TOO_MANY_REQUESTS = 429
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A request that was let in: who sent it, and what exactly was received."""
+
+    known: Known
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Door:
+    """Lets requests in, or raises RefusedError."""
+
+    def __init__(self, gate: Gate, limits: Limits, clock: Clock) -> None:
+        self._gate = gate
+        self._limits = limits
+        self._clock = clock
+        self._rates = Rates()
+        self._inside = 0
+
+    @contextmanager
+    def room(self) -> Iterator[None]:
+        """Hold a place among the requests that are worked on at once, or refuse; 503."""
+        if self._inside >= self._limits.in_flight:
+            error = f"{self._inside} requests are being worked on"
+            raise unavailable(Reason.BUSY, error, "send it again; nothing was lost")
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+
+    def greet(self, request: Request, source: str, instance: str = "") -> Known:
+        """Return who sends, by what stands in the headers; a signature is checked by `enter`."""
+        known = self._gate.sender(source, instance)
+        peer = request.client.host if request.client else ""
+        self._gate.check_headers(known, joined_headers(request), peer)
+        return known
+
+    async def enter(self, request: Request, known: Known) -> Entered:
+        """Read a request of a sender who may send now, and check what it signed."""
+        self._check_rate(known)
+        headers = joined_headers(request)
+        body = await bodies.read(request, self._limits)
+        self._gate.check_body(known, headers, body, self._clock.now())
+        return Entered(known, headers, body)
+
+    def charge(self, known: Known, alerts: int) -> None:
+        """Count the alerts of a request against what its sender may send."""
+        self._rates.charge(known.name, known.sender.rate, alerts, self._now())
+
+    def _check_rate(self, known: Known) -> None:
+        rate = known.sender.rate
+        wait = self._rates.wait(known.name, rate, self._now())
+        if not wait:
+            return
+        source = known.name.partition("/")[0]
+        status = TOO_MANY_REQUESTS if source in RETRIES_429 else 503
+        error = f"{known.name!r} sends over {rate} alerts a minute"
+        hint = "send it again later, or raise `rate` in TOCSIN_SENDERS"
+        raise RefusedError(status, Reason.TOO_OFTEN, error, hint, retry_after=int(wait) + 1)
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+
+def joined_headers(request: Request) -> dict[str, str]:
+    """Return the headers by their names in lower case; several of one name are one list."""
+    headers: dict[str, str] = {}
+    for name, value in request.headers.items():
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
