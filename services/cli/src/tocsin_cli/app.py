@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 from rich.console import Console
 
-from tocsin_cli.commands import decide, demo, run, token, topology, up
+from tocsin_cli.commands import alert, decide, demo, run, token, topology, up
 from tocsin_cli.errors import ExitCode, exit_code
 from tocsin_cli.terminal import plain, show
 from tocsin_kit.errors import TocsinError
@@ -29,6 +29,7 @@ def tree() -> typer.Typer:
     root.command("up")(up.up)
     root.command("demo")(demo.demo)
     root.command("token")(token.token)
+    root.add_typer(_alerts(), name="alert")
     root.add_typer(_runs(), name="run")
     root.add_typer(_topology(), name="topology")
     return root
@@ -46,6 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, asyncio.CancelledError):
         return ExitCode.INTERRUPTED
     return ExitCode.OK
+
+
+def _alerts() -> typer.Typer:
+    alerts = typer.Typer(help="Send alerts, and see whether they arrive.", no_args_is_help=True)
+    alerts.command("send")(alert.send_alert)
+    alerts.command("test")(alert.try_path)
+    return alerts
 
 
 def _runs() -> typer.Typer:

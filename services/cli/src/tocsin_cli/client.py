@@ -2,6 +2,7 @@
 
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from urllib.parse import quote
 
 import httpx
 from pydantic import ValidationError
@@ -104,10 +105,14 @@ class Ingest(_Client):
 
     async def alertmanager(self, payload: bytes) -> DeliveryReceipt:
         """Deliver a webhook body as Alertmanager would."""
+        return await self.deliver("alertmanager", payload)
+
+    async def deliver(self, source: str, payload: bytes) -> DeliveryReceipt:
+        """Deliver a webhook body as its sender would; `source` may name an instance after a `/`."""
         return await self._ask(
             DeliveryReceipt,
             "POST",
-            "/webhook/alertmanager",
+            f"/webhook/{quote(source)}",
             content=payload,
             headers={"Content-Type": "application/json"},
         )

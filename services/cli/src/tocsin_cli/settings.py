@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import Field, SecretStr
 
 from tocsin_cli.errors import UnreachableError
-from tocsin_cli.workspace import Workspace
+from tocsin_cli.workspace import Up, Workspace
 from tocsin_kit.settings import ServiceSettings
 
 
@@ -17,6 +17,8 @@ class Settings(ServiceSettings):
 
     gateway_url: str = Field(default="", description="Gateway to ask; empty: the one in --data.")
     api_token: SecretStr = Field(default=SecretStr(""), description="Token for that gateway.")
+    ingest_url: str = Field(default="", description="Ingest to send to; empty: the one in --data.")
+    ingest_token: SecretStr = Field(default=SecretStr(""), description="Token for that ingest.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,25 @@ class Access:
 def gateway(settings: Settings, workspace: Workspace) -> Access:
     """Complete what the settings leave empty from what runs in the workspace."""
     token = settings.api_token.get_secret_value()
-    url = settings.gateway_url
-    if not url:
-        up = workspace.up()
-        if up is None:
-            raise UnreachableError(
-                f"nothing runs in {str(workspace.folder)!r}: start it with `tocsin up`, "
-                "or name a gateway with --gateway-url or TOCSIN_GATEWAY_URL"
-            )
-        url = up.gateway_url
+    other = "a gateway with --gateway-url or TOCSIN_GATEWAY_URL"
+    url = settings.gateway_url or _up(workspace, other).gateway_url
     return Access(url, token or workspace.tokens().api_token)
+
+
+def ingest(settings: Settings, workspace: Workspace) -> Access:
+    """Return where alerts go, completed in the same way."""
+    token = settings.ingest_token.get_secret_value()
+    url = (
+        settings.ingest_url
+        or _up(workspace, "an ingest with --url or TOCSIN_INGEST_URL").ingest_url
+    )
+    return Access(url, token or workspace.tokens().ingest_token)
+
+
+def _up(workspace: Workspace, other: str) -> Up:
+    up = workspace.up()
+    if up is None:
+        raise UnreachableError(
+            f"nothing runs in {str(workspace.folder)!r}: start it with `tocsin up`, or name {other}"
+        )
+    return up

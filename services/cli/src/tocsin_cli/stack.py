@@ -27,7 +27,9 @@ USUAL_PORTS = {"ingest": 9480, "gateway": 9481}
 _ONLY_FOR = {
     "TOCSIN_INGEST_TOKENS": "ingest",
     "TOCSIN_API_TOKENS": "gateway",
+    "TOCSIN_FORGE_SECRETS": "ingest",
     "TOCSIN_API_TOKEN": "cli",
+    "TOCSIN_INGEST_TOKEN": "cli",
     "TOCSIN_NOTIFY_WEBHOOK_URL": "notifier",
 }
 
