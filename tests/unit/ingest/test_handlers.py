@@ -9,14 +9,19 @@ from pydantic import SecretStr
 from tocsin_contracts import AlertSuppressed, EndReason, IncidentOpened, RunFinished, RunState
 from tocsin_ingest import graph
 from tocsin_ingest.handlers import Handlers
+from tocsin_ingest.judge import Judge
 from tocsin_ingest.nodes import Nodes
+from tocsin_ingest.ports import Crowd
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
+from tocsin_ingest.triage.rules import Rules
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.build import RUN
+from tocsin_testing.crowd import FakeOpenRuns, FakeStorms, FakeTickets
 from tocsin_testing.fakes import FakeIntake, FakeRuns
+from tocsin_testing.gate import FakeTimers
 
 
 @pytest.fixture
@@ -25,9 +30,11 @@ def intake():
 
 
 def handlers(intake, *known, runs=None):
-    triage = Subgraph("ingest", graph.build(Nodes(["Watchdog"])), InMemorySaver())
-    store = runs or FakeRuns(*known)
-    return Handlers(triage, Receiver(intake, store), store, store)
+    store, rules = runs or FakeRuns(*known), Rules()
+    judge = Judge(["Watchdog"], rules)
+    crowd = Crowd(store, FakeOpenRuns(), FakeStorms(), FakeTickets(), FakeTimers())
+    triage = Subgraph("ingest", graph.build(Nodes(judge, rules, crowd)), InMemorySaver())
+    return Handlers(triage, Receiver(intake, store), store, judge=judge, rules=rules, crowd=crowd)
 
 
 async def test_a_new_run_is_investigated(intake):

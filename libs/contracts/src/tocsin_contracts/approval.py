@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from tocsin_contracts.alert import Alert
 from tocsin_contracts.base import Value
@@ -23,6 +23,8 @@ class ApprovalRequested(Event):
     alert: Alert
     hypothesis: Hypothesis
     plan: Plan
+    freeze: str = Field(default="", description="The change freeze that held; only a person may.")
+    team: str = ""
 
 
 class Decision(Value):

@@ -117,6 +117,18 @@ class Bus:
 
         self._subscribe(durable(self._service, event_type), event_type, consume, handler.__doc__)
 
+    def watch(self, event_type: type[E], handler: Callable[[E], Awaitable[None]]) -> None:
+        """Call the handler for each event of a type, also while somebody works on its run.
+
+        It commits nothing, so it may be called twice, and at the same time as another.
+        """
+        name = durable(self._service, event_type)
+
+        async def consume(event: Event) -> None:
+            await handler(cast("E", event))
+
+        self._subscribe(name, event_type, consume, handler.__doc__)
+
     def on_timer(
         self,
         kind: TimerKind,

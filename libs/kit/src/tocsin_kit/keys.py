@@ -44,3 +44,13 @@ def pull(place: str) -> str:
 def outbox(owner: str) -> str:
     """Sorted set of records that may hold events which are not acknowledged yet."""
     return f"tocsin:outbox:{owner}"
+
+
+def late_news(run_id: str) -> str:
+    """The alerts that joined a run after it was opened, by their fingerprints."""
+    return f"tocsin:news:{{{run_id}}}"
+
+
+def triage(part: str) -> str:
+    """What triage knows of all runs together, in parts that share a slot."""
+    return f"tocsin:{part}:{{triage}}"

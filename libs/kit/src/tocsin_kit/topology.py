@@ -35,6 +35,9 @@ from tocsin_contracts import (
     RunCancelRequested,
     RunEscalated,
     RunFinished,
+    RunSuperseded,
+    StormEnded,
+    StormStarted,
 )
 
 FACTS = "TOCSIN"
@@ -51,6 +54,7 @@ class TimerKind(StrEnum):
     """Names of the timers; the owner of each is in CONSUMERS."""
 
     APPROVAL_EXPIRY = "approval-expiry"
+    STORM_LOOK = "storm-look"
 
 
 READS: tuple[tuple[str, type[Event]], ...] = (
@@ -59,6 +63,8 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("ingest", RunFinished),
     ("rca", IncidentOpened),
     ("rca", HypothesisRejected),
+    ("rca", AlertRepeated),
+    ("rca", RunSuperseded),
     ("validation", HypothesisFormed),
     ("validation", InvestigationInconclusive),
     ("validation", PlanStale),
@@ -68,6 +74,8 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("action", AlertResolved),
     ("action", RunCancelRequested),
     ("notifier", IncidentOpened),
+    ("notifier", StormStarted),
+    ("notifier", StormEnded),
     ("notifier", ApprovalRequested),
     ("notifier", ApprovalGranted),
     ("notifier", ApprovalDenied),
@@ -76,7 +84,10 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("notifier", RunFinished),
 )
 
-RINGS: tuple[tuple[str, TimerKind], ...] = (("action", TimerKind.APPROVAL_EXPIRY),)
+RINGS: tuple[tuple[str, TimerKind], ...] = (
+    ("action", TimerKind.APPROVAL_EXPIRY),
+    ("ingest", TimerKind.STORM_LOOK),
+)
 """Which service wakes for which timer."""
 
 

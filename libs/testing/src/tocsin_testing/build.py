@@ -36,7 +36,12 @@ from tocsin_contracts import (
     RunCancelRequested,
     RunEscalated,
     RunFinished,
+    RunId,
     RunState,
+    RunSuperseded,
+    StormEnded,
+    StormRoot,
+    StormStarted,
     derive_id,
 )
 from tocsin_contracts.views import ApprovalState
@@ -96,6 +101,9 @@ __all__ = [
     "run_cancel_requested",
     "run_escalated",
     "run_finished",
+    "run_superseded",
+    "storm_ended",
+    "storm_started",
     "target",
     "workload",
 ]
@@ -157,6 +165,9 @@ pull_request_opened = partial(event, PullRequestOpened)
 run_cancel_requested = partial(event, RunCancelRequested)
 run_escalated = partial(event, RunEscalated)
 run_finished = partial(event, RunFinished)
+run_superseded = partial(event, RunSuperseded)
+storm_ended = partial(event, StormEnded)
+storm_started = partial(event, StormStarted)
 
 
 _EVENTS: Mapping[type[Event], Callable[[str], Fields]] = {
@@ -165,6 +176,14 @@ _EVENTS: Mapping[type[Event], Callable[[str], Fields]] = {
     AlertResolved: lambda _: {"alert": alert(status=AlertStatus.RESOLVED), "still_firing": 0},
     IncidentOpened: lambda _: {"alert": alert()},
     AlertSuppressed: lambda _: {"alert": alert(), "rule": "alerts called 'Watchdog'"},
+    RunSuperseded: lambda _: {"alert": alert(), "into": "r0", "why": "one node"},
+    StormStarted: lambda run: {"storm": f"storm-{run}", "new_runs": 101, "window_seconds": 60},
+    StormEnded: lambda run: {
+        "storm": f"storm-{run}",
+        "started_at": NOW - timedelta(minutes=5),
+        "new_runs": 300,
+        "roots": (StormRoot(root="node n1", runs=300, leader=RunId(run)),),
+    },
     HypothesisFormed: lambda _: {"alert": alert(), "hypothesis": hypothesis()},
     InvestigationInconclusive: lambda _: {
         "alert": alert(),

@@ -1,70 +1,120 @@
 """Where events meet the triage graph."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from tocsin_contracts import (
     AlertAccepted,
     AlertRepeated,
     AlertSuppressed,
-    EndReason,
     Event,
-    IncidentOpened,
     RunFinished,
-    RunState,
+    RunSuperseded,
+    StormEnded,
 )
-from tocsin_ingest.ports import Reader, Runs
+from tocsin_ingest.judge import Judge
+from tocsin_ingest.ports import Crowd, Runs
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.state import TriageState
+from tocsin_ingest.triage import correlation
+from tocsin_ingest.triage.rules import Rules
+from tocsin_kit.clock import Clock, SystemClock, from_millis
 from tocsin_kit.graphs import Subgraph
 from tocsin_kit.intake import known_start
 from tocsin_kit.run_view import Run
+from tocsin_kit.storms import Digest
+from tocsin_kit.timers import Timer
 
 
 class Handlers:
     """One method per event that ingest consumes; what it returns is committed and published."""
 
     def __init__(
-        self, graph: Subgraph[TriageState], receiver: Receiver, runs: Runs, reader: Reader
+        self,
+        graph: Subgraph[TriageState],
+        receiver: Receiver,
+        runs: Runs,
+        *,
+        judge: Judge,
+        rules: Rules,
+        crowd: Crowd,
+        clock: Clock | None = None,
     ) -> None:
         self._graph = graph
         self._receiver = receiver
         self._runs = runs
-        self._reader = reader
+        self._judge = judge
+        self._rules = rules
+        self._crowd = crowd
+        self._clock = clock or SystemClock()
 
     async def on_alert_accepted(self, event: AlertAccepted) -> Sequence[Event]:
-        """Decide whether a new run deserves an investigation.
+        """Decide whether a new run deserves an investigation, and wait until it is its turn.
 
         Whoever received the alert may have died before it made the run's record.
         """
         await self._runs.create(event)
-        state = await self._graph.run(event.run_id, "1", {"alert": event.alert})
-        if state["investigate"]:
-            return [IncidentOpened(run_id=event.run_id, alert=event.alert)]
-        return [
-            AlertSuppressed(run_id=event.run_id, alert=event.alert, rule=state["rule"]),
-            RunFinished(
-                run_id=event.run_id,
-                outcome=RunState.SUPPRESSED,
-                reason=EndReason.SUPPRESSED_BY_RULE,
-                sentence=f"Nothing to do: {state['rule']}.",
-            ),
-        ]
+        start: TriageState = {"run_id": event.run_id, "alert": event.alert, "at": event.at}
+        return (await self._graph.run(event.run_id, "1", start))["answer"]
 
     async def on_alert_repeated(self, event: AlertRepeated) -> None:
-        """Keep the count on the run's record; an alert that began after the run gets its own.
+        """Keep the count on the run's record; give an alert its own run that this one fails.
 
-        It was attached because the end of the run had not reached the receiver yet.
+        It was attached because the end of the run had not reached the receiver yet, or because the
+        rule held that ended it, or the run that took it in was open.
         """
-        run = await self._reader.get(event.run_id)
-        if run and _began_later(event, run):
+        run = await self._crowd.reader.get(event.run_id)
+        if run and (_began_later(event, run) or await self._is_left_alone(event, run)):
             await self._receiver.take_again(event.alert, event.run_id)
 
     async def on_run_finished(self, event: RunFinished) -> None:
-        """Let the next episode of the incident open a new run."""
-        run = await self._reader.get(event.run_id)
+        """Let the next episode of the incident open a new run, and give back what this one held."""
+        run = await self._crowd.reader.get(event.run_id)
         accepted = run.fact(AlertAccepted) if run and run.state.terminal else None
-        if accepted:
-            await self._receiver.close(accepted.incident_key, event.run_id)
+        await self._crowd.tickets.leave(event.run_id)
+        if run is None or accepted is None:
+            return
+        rules = self._rules.correlation
+        card = correlation.card(run.id, accepted.at, accepted.alert, rules)
+        await self._crowd.open_runs.remove(card.model_dump_json())
+        suppressed = run.fact(AlertSuppressed)
+        reopens_at = suppressed.until if suppressed else None
+        await self._receiver.close(accepted.incident_key, event.run_id, reopens_at)
+
+    async def on_storm_due(self, timer: Timer) -> StormEnded | None:
+        """Look whether a storm is over: tell what it was made of, or look again later."""
+        look = await self._crowd.storms.look(timer.about)
+        if look.goes_on:
+            await self._crowd.timers.set_timer(self._later(timer))
+        return _digest(timer, look.digest) if look.digest else None
+
+    def _later(self, timer: Timer) -> Timer:
+        """The next multiple of a window: the same timer from whoever sets it again."""
+        window = self._rules.storm.window_seconds
+        missed = max(0.0, (self._clock.now() - timer.due_at).total_seconds()) // window
+        due = timer.due_at + timedelta(seconds=window * (missed + 1))
+        return timer.model_copy(update={"due_at": due})
+
+    async def _is_left_alone(self, event: AlertRepeated, run: Run) -> bool:
+        """Whether the reason for which nobody looks after a firing alert is gone."""
+        if not run.state.terminal:
+            return False
+        if run.fact(AlertSuppressed):
+            return not await self._judge.holds(event.alert, self._clock.now())
+        superseded = run.fact(RunSuperseded)
+        into = await self._crowd.reader.get(superseded.into) if superseded else None
+        return superseded is not None and (into is None or into.state.terminal)
+
+
+def _digest(timer: Timer, digest: Digest) -> StormEnded:
+    return StormEnded(
+        run_id=timer.run_id,
+        storm=timer.about,
+        started_at=from_millis(digest.since),
+        new_runs=digest.runs,
+        roots=digest.roots,
+        more_roots=digest.more,
+    )
 
 
 def _began_later(event: AlertRepeated, run: Run) -> bool:

@@ -6,8 +6,12 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tocsin_contracts import Alert, AlertStatus, Event, RunId
+from tocsin_ingest.triage.silences import Silence
 from tocsin_kit.intake import Admission
 from tocsin_kit.run_view import Run
+from tocsin_kit.storms import Look, Place
+from tocsin_kit.tickets import Turn
+from tocsin_kit.timers import Timer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,3 +91,69 @@ class Reader(Protocol):
 
     async def get(self, run_id: RunId) -> Run | None:
         """Return a run, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class SilencesRead:
+    """Silences of somebody else, and what is wrong with them, if anything is."""
+
+    silences: tuple[Silence, ...] = ()
+    problem: str = ""
+
+
+class RemoteSilences(Protocol):
+    """Reads silences that are kept elsewhere; never raises because nobody answers."""
+
+    async def read(self) -> SilencesRead:
+        """Return them as they were some seconds ago at most."""
+
+
+class OpenRuns(Protocol):
+    """The newest open runs, each as a text that says what it is about."""
+
+    async def add(self, at: datetime, card: str) -> None:
+        """Remember one."""
+
+    async def newest(self, since: datetime, limit: int) -> list[str]:
+        """Return those since a time, the newest first."""
+
+    async def remove(self, card: str) -> None:
+        """Forget one that has ended."""
+
+
+class Storms(Protocol):
+    """Counts new runs."""
+
+    async def enter(self, run_id: RunId, root: str, replacing: str = "") -> Place | None:
+        """Count one; None where there is no storm."""
+
+    async def look(self, storm: str) -> Look:
+        """Return whether a storm goes on, or what it was made of."""
+
+
+class Tickets(Protocol):
+    """Says whose investigation may begin."""
+
+    async def take(self, run_id: RunId, rank: int, source: str) -> Turn:
+        """Ask for a turn."""
+
+    async def leave(self, run_id: RunId) -> None:
+        """Give back whatever the run holds."""
+
+
+class Timers(Protocol):
+    """Things to look at later."""
+
+    async def set_timer(self, timer: Timer) -> None:
+        """Set it; the same one twice is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What is known of all runs together, and of each."""
+
+    reader: Reader
+    open_runs: OpenRuns
+    storms: Storms
+    tickets: Tickets
+    timers: Timers

@@ -3,21 +3,40 @@
 from tocsin_contracts import AlertAccepted, AlertRepeated, RunFinished, RunState
 from tocsin_ingest import graph
 from tocsin_ingest.handlers import Handlers
+from tocsin_ingest.judge import Judge
 from tocsin_ingest.nodes import Nodes
+from tocsin_ingest.ports import Crowd
 from tocsin_ingest.receiver import Receiver
+from tocsin_ingest.remote_silences import AlertmanagerSilences
 from tocsin_ingest.settings import Settings
 from tocsin_ingest.state import TriageState
 from tocsin_kit.graphs import Subgraph, saver
-from tocsin_kit.moves import move
+from tocsin_kit.moves import ANY, move
+from tocsin_kit.open_runs import OpenRuns
 from tocsin_kit.parts import Parts
+from tocsin_kit.storms import Storms
+from tocsin_kit.tickets import Tickets
+from tocsin_kit.topology import TimerKind
 
 
 def subscribe(settings: Settings, parts: Parts, receiver: Receiver) -> None:
     """Let the bus call the handlers."""
-    triage: Subgraph[TriageState] = Subgraph(
-        "ingest", graph.build(Nodes(settings.suppress_alerts)), saver(parts.raw_redis)
+    url, token, rules = settings.alertmanager_url, settings.alertmanager_token, settings.triage
+    remote = AlertmanagerSilences(url, token) if url else None
+    judge = Judge(settings.suppress_alerts, rules, remote)
+    storm = rules.storm
+    crowd = Crowd(
+        reader=parts.reader,
+        open_runs=OpenRuns(parts.redis),
+        storms=Storms(parts.redis, window_seconds=storm.window_seconds, threshold=storm.new_runs),
+        tickets=Tickets(parts.redis, storm.investigations),
+        timers=parts.bus,
     )
-    handlers = Handlers(triage, receiver, parts.runs, parts.reader)
+    triage: Subgraph[TriageState] = Subgraph(
+        "ingest", graph.build(Nodes(judge, rules, crowd)), saver(parts.raw_redis)
+    )
+    handlers = Handlers(triage, receiver, parts.runs, judge=judge, rules=rules, crowd=crowd)
     parts.bus.on(AlertAccepted, handlers.on_alert_accepted, move(RunState.RECEIVED))
     parts.bus.on(AlertRepeated, handlers.on_alert_repeated)
     parts.bus.on(RunFinished, handlers.on_run_finished)
+    parts.bus.on_timer(TimerKind.STORM_LOOK, handlers.on_storm_due, ANY)

@@ -1,4 +1,4 @@
-"""The rules by which a new alert needs nobody."""
+"""Alerts that say by their title alone that nothing is wrong."""
 
 from collections.abc import Collection
 

@@ -1,0 +1,51 @@
+"""Silences: alerts that somebody wants to hear nothing of, from an instant to an instant."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Self
+
+from pydantic import AwareDatetime, ConfigDict, model_validator
+
+from tocsin_contracts import Alert, SuppressionKind, Value
+from tocsin_ingest.triage.held import Held
+from tocsin_ingest.triage.matchers import Selective, all_match, subject
+
+
+class Silence(Value):
+    """One silence. Its times are instants: without an offset they are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    matchers: Selective
+    start: AwareDatetime
+    end: AwareDatetime
+    comment: str = ""
+    by: str = ""
+
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        if self.end <= self.start:
+            raise ValueError(f"silence {self.name!r} ends before it starts")
+        return self
+
+    def holds(self, at: datetime) -> bool:
+        """Whether it is in force; its end is the first instant at which it is not."""
+        return self.start <= at < self.end
+
+
+def silenced(silences: Iterable[Silence], alert: Alert, at: datetime) -> Held | None:
+    """Return what silences an alert at a time: of several, the one that lasts longest."""
+    labels = subject(alert)
+    holding = [one for one in silences if one.holds(at) and all_match(one.matchers, labels)]
+    if not holding:
+        return None
+    longest = max(holding, key=lambda one: (one.end, one.name))
+    why = f": {longest.comment}" if longest.comment else ""
+    by = f" by {longest.by}" if longest.by else ""
+    return Held(
+        SuppressionKind.SILENCE,
+        f"silence {longest.name!r}{by} holds until {longest.end.isoformat()}{why}",
+        longest.by,
+        longest.end,
+    )
