@@ -250,6 +250,15 @@ async def test_a_renewal_tells_of_a_wish_to_stop(runs):
     assert await runs.renew(begin.lease) is Renewal.CANCELLED
 
 
+async def test_a_renewal_tells_that_the_run_has_ended(runs):
+    begin = await runs.begin(OPENED, "rca", INVESTIGATE)
+    cleared = build.alert_resolved()
+    ending = await runs.begin(cleared, "action", move(RunState.INVESTIGATING))
+    await runs.commit(ending.lease, move(RunState.INVESTIGATING), cleared, [build.run_finished()])
+    assert await runs.renew(begin.lease) is Renewal.CANCELLED
+    assert await runs.commit(begin.lease, INVESTIGATE, OPENED, [FORMED]) == ()
+
+
 async def test_making_a_run_again_changes_nothing(runs, reader, clock):
     await runs.create(build.alert_accepted())
     before = await reader.get(RUN)

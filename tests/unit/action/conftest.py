@@ -92,7 +92,7 @@ class Desk:
             patience=timedelta(hours=4),
         )
         acting = Subgraph("action", graph.build(nodes), self.saver)
-        return Handlers(acting, self.approvals, self.runs)
+        return Handlers(acting, self.approvals, self.runs, self.clock)
 
     async def ask(self, plan=None, **event):
         """Put a plan to people; return what action says."""
@@ -103,7 +103,7 @@ class Desk:
         return asked
 
     def stands(self, state, *facts):
-        self.runs.runs[build.RUN] = build.run(*facts, state=state)
+        self.runs.runs[build.RUN] = build.run(build.alert_accepted(), *facts, state=state)
 
     async def say(self, asked, answer=DecisionKind.GRANTED):
         """Decide, and return the event that tells of it."""

@@ -5,9 +5,18 @@ from datetime import timedelta
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from tocsin_contracts import ApprovalExpired, ApprovalRequested, EndReason, RunFinished, RunState
+from tocsin_action.handlers import CLEARABLE
+from tocsin_contracts import (
+    OPEN_STATES,
+    ApprovalExpired,
+    ApprovalRequested,
+    EndReason,
+    RunFinished,
+    RunState,
+)
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit.errors import TransientError
+from tocsin_kit.moves import move
 from tocsin_kit.topology import TimerKind
 from tocsin_testing import build
 from tocsin_testing.fakes import outage
@@ -170,6 +179,28 @@ async def test_alerts_that_clear_with_a_pull_request_open_end_the_run_and_say_wh
     desk.stands(RunState.PR_OPEN, build.plan_drafted(), build.pull_request_opened())
     sentence = ended(await cleared(desk), RunState.RESOLVED, EndReason.ALERT_CLEARED)
     assert "merge it or close it" in sentence
+
+
+@pytest.mark.parametrize("state", [RunState.RECEIVED, RunState.INVESTIGATING, RunState.VALIDATING])
+async def test_alerts_that_clear_before_there_is_a_plan_end_the_run_at_once(desk, state):
+    desk.stands(state)
+    ended(await cleared(desk), RunState.NO_CHANGE, EndReason.ALERT_CLEARED)
+    assert {*move(*CLEARABLE).starts, *move(*CLEARABLE).earlier} == set(OPEN_STATES)
+    assert RunState.APPLYING in move(*CLEARABLE).earlier, "half a write helps nobody"
+
+
+async def test_alerts_that_clear_after_the_merge_resolve_the_run(desk):
+    desk.stands(RunState.PR_MERGED, build.plan_drafted(), build.pull_request_opened())
+    sentence = ended(await cleared(desk), RunState.RESOLVED, EndReason.ALERT_CLEARED)
+    assert sentence == "The alerts cleared after the pull request was merged."
+
+
+async def test_p1_a_run_whose_record_is_still_to_be_made_is_waited_for_but_not_for_ever(desk):
+    desk.runs.runs[build.RUN] = build.run(state=RunState.RECEIVED)
+    with pytest.raises(TransientError, match="not made yet"):
+        await cleared(desk)
+    desk.clock.advance(3600)
+    assert await cleared(desk) is None
 
 
 async def test_an_alert_of_a_run_that_is_not_known_changes_nothing(desk):

@@ -164,7 +164,7 @@ async def test_a_wish_to_stop_ends_the_work_which_waits_for_the_end_of_the_run(b
     async def think(event):
         await asyncio.wait_for(asyncio.Event().wait(), BOUND)
 
-    with pytest.raises(TransientError, match="asked the run to stop"):
+    with pytest.raises(TransientError, match="was asked to stop"):
         await working(store, bus, 0.001).handle(OPENED, think, INVESTIGATE)
     assert [counted for counted, _ in store.released] == [False]
     assert (store.committed, bus.published) == ([], [])

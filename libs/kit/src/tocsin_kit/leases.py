@@ -12,7 +12,7 @@ _CURRENT: ContextVar[Lease | None] = ContextVar("tocsin_lease", default=None)
 
 
 class RunCancelledError(TransientError):
-    """A person asked the run to stop while a handler worked on it; the run's end follows."""
+    """The run was asked to stop, or ended, while a handler worked on it."""
 
 
 def current() -> Lease | None:
@@ -24,9 +24,9 @@ class Held:
     """Renews a lease every so many seconds while the block runs.
 
     Ends the block with TransientError when the lease is lost, and with RunCancelledError when the
-    run was asked to stop and the block is stoppable. When the block raises, the lease is given
-    back with the cause; the attempt counts unless it was nobody's fault. A block that ends well
-    keeps the lease for its commit.
+    run was asked to stop or has ended and the block is stoppable. When the block raises, the lease
+    is given back with the cause; the attempt counts unless it was nobody's fault. A block that ends
+    well keeps the lease for its commit.
     """
 
     def __init__(self, runs: RunStore, lease: Lease, every: float, *, stoppable: bool) -> None:
@@ -82,7 +82,7 @@ class Held:
         if self._ended is None or not isinstance(error, asyncio.CancelledError):
             return error
         if self._ended is Renewal.CANCELLED:
-            return RunCancelledError("a person asked the run to stop")
+            return RunCancelledError("the run was asked to stop, or has ended")
         return TransientError(f"lease on run {self._lease.run_id!r} was lost")
 
 

@@ -168,7 +168,9 @@ class RunStore:
 
     async def renew(self, lease: Lease) -> Renewal:
         """Keep the lease for another term."""
-        return Renewal(await self._renew(lease.keys, [lease.token, self._lease_ms]))
+        return Renewal(
+            await self._renew(lease.keys, [lease.token, self._lease_ms, join(OPEN_STATES)])
+        )
 
     async def release(self, lease: Lease, *, counted: bool, cause: str = "") -> None:
         """Give the lease back; an uncounted attempt was nobody's fault."""

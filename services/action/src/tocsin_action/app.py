@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from tocsin_action import graph
-from tocsin_action.handlers import Handlers
+from tocsin_action.handlers import CLEARABLE, Handlers
 from tocsin_action.nodes import Nodes
 from tocsin_action.settings import Settings
 from tocsin_action.state import ActionState
@@ -48,14 +48,14 @@ def build(flags: Sequence[str] = ()) -> Service:
     )
     acting: Subgraph[ActionState] = Subgraph("action", graph.build(nodes), saver(parts.raw_redis))
 
-    handlers = Handlers(acting, records, parts.reader)
+    handlers = Handlers(acting, records, parts.reader, SystemClock())
     waiting, applying = RunState.AWAITING_APPROVAL, RunState.APPLYING
     bus = parts.bus
     bus.on(PlanDrafted, handlers.on_plan_drafted, move(RunState.VALIDATING))
     writing = replace(move(waiting, during=applying), stoppable=False)  # half a write helps nobody
     bus.on(ApprovalGranted, handlers.on_approval_granted, writing)
     bus.on(ApprovalDenied, handlers.on_approval_denied, move(waiting))
-    bus.on(AlertResolved, handlers.on_alert_resolved, move(waiting, RunState.PR_OPEN))
+    bus.on(AlertResolved, handlers.on_alert_resolved, move(*CLEARABLE))
     bus.on(RunCancelRequested, handlers.on_run_cancel_requested, OPEN)
     bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, move(waiting))
     return Service(settings=settings, port=settings.action_port, parts=parts)

@@ -1,10 +1,12 @@
 """Where events meet the action graph."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
-from tocsin_action.ports import Approvals, Reader
+from tocsin_action.ports import Approvals, Clock, Reader
 from tocsin_action.state import ActionState
 from tocsin_contracts import (
+    AlertAccepted,
     AlertRepeated,
     AlertResolved,
     ApprovalDenied,
@@ -28,14 +30,39 @@ from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
 from tocsin_kit.untrusted import line
 
+UNMADE = timedelta(minutes=10)
+"""How long after its alerts cleared the record of a run may still have to be made."""
+
+CLEARABLE = (
+    RunState.RECEIVED,
+    RunState.INVESTIGATING,
+    RunState.VALIDATING,
+    RunState.AWAITING_APPROVAL,
+    RunState.PR_OPEN,
+    RunState.PR_MERGED,
+)
+"""Where alerts that cleared end a run: anywhere, but while a pull request is being written."""
+
+_FIXED = {
+    RunState.PR_OPEN: "The alerts cleared. The pull request is open: merge it or close it by hand.",
+    RunState.PR_MERGED: "The alerts cleared after the pull request was merged.",
+}
+
 
 class Handlers:
     """One method per event that action consumes; what it returns is committed and published."""
 
-    def __init__(self, graph: Subgraph[ActionState], approvals: Approvals, runs: Reader) -> None:
+    def __init__(
+        self,
+        graph: Subgraph[ActionState],
+        approvals: Approvals,
+        runs: Reader,
+        clock: Clock,
+    ) -> None:
         self._graph = graph
         self._approvals = approvals
         self._runs = runs
+        self._clock = clock
 
     async def on_plan_drafted(self, event: PlanDrafted) -> Event:
         """Open the gate and ask people; a plan that was decided before is not asked for again."""
@@ -103,12 +130,10 @@ class Handlers:
         run = await self._runs.get(event.run_id)
         if event.still_firing or run is None or _fires_again(run, event):
             return None
-        if run.state is RunState.PR_OPEN:
-            return _cleared(
-                event.run_id,
-                RunState.RESOLVED,
-                "The alerts cleared. The pull request is open: merge it or close it by hand.",
-            )
+        if run.fact(AlertAccepted) is None:
+            return self._unmade(event)
+        if run.state in _FIXED:
+            return _cleared(event.run_id, RunState.RESOLVED, _FIXED[run.state])
         if not await self._withdrawn(event.run_id):
             raise TransientError("somebody said yes just before; the pull request comes first")
         return _cleared(
@@ -128,6 +153,11 @@ class Handlers:
             reason=EndReason.CANCELLED_BY_USER,
             sentence=f"{event.by} stopped the run{why}.{left}",
         )
+
+    def _unmade(self, event: AlertResolved) -> None:
+        """Wait for the record of a run that its receiver had no time to make, not for ever."""
+        if self._clock.now() - event.at < UNMADE:
+            raise TransientError(f"run {event.run_id!r}: its record is not made yet")
 
     async def _drafted(self, run_id: RunId, plan_hash: str) -> PlanDrafted:
         run = await self._runs.get(run_id)
