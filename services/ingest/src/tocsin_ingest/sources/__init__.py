@@ -2,12 +2,25 @@
 
 from tocsin_ingest.ports import AlertSource
 from tocsin_ingest.sources.alertmanager import Alertmanager
+from tocsin_ingest.sources.argocd import ArgoCd
+from tocsin_ingest.sources.azure_monitor import AzureMonitor
 from tocsin_ingest.sources.bigpanda import BigPanda
 from tocsin_ingest.sources.chat import Chat
+from tocsin_ingest.sources.checkmk import Checkmk
+from tocsin_ingest.sources.cloudevents import CloudEvents
+from tocsin_ingest.sources.cloudwatch import CloudWatch
 from tocsin_ingest.sources.datadog import Datadog
 from tocsin_ingest.sources.dynatrace import Dynatrace
+from tocsin_ingest.sources.eventbridge import EventBridge
+from tocsin_ingest.sources.falco import Falco
+from tocsin_ingest.sources.gcp_monitoring import GcpMonitoring
+from tocsin_ingest.sources.generic import Generic
 from tocsin_ingest.sources.grafana import Grafana
+from tocsin_ingest.sources.graylog import Graylog
 from tocsin_ingest.sources.kibana import Kibana
+from tocsin_ingest.sources.kubernetes_event import KubernetesEvent
+from tocsin_ingest.sources.nagios import Nagios
+from tocsin_ingest.sources.netdata import Netdata
 from tocsin_ingest.sources.newrelic import NewRelic
 from tocsin_ingest.sources.opsgenie import Opsgenie
 from tocsin_ingest.sources.pagerduty import PagerDuty
@@ -35,6 +48,19 @@ BUILTIN: tuple[AlertSource, ...] = (
     UptimeKuma(),
     VictorOps(),
     Zabbix(),
+    ArgoCd(),
+    AzureMonitor(),
+    Checkmk(),
+    CloudEvents(),
+    CloudWatch(),
+    EventBridge(),
+    Falco(),
+    GcpMonitoring(),
+    Graylog(),
+    KubernetesEvent(),
+    Nagios(),
+    Netdata(),
+    Generic(),
     Chat(),
 )
 

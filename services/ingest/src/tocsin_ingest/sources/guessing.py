@@ -1,0 +1,147 @@
+"""Read an alert out of a body of unknown shape, by the names that fields usually have."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from tocsin_contracts import AlertStatus, Severity
+from tocsin_ingest import values
+from tocsin_ingest.ports import BadPayloadError, Reading
+from tocsin_ingest.sources import words
+from tocsin_ingest.sources.fields import places
+from tocsin_ingest.sources.parts import Part, named, object_of, parts_of, texts_under
+from tocsin_ingest.sources.reading import texts
+from tocsin_ingest.sources.words import plain
+
+LONGEST_IDENTITY = 256
+"""Characters of a value that may tell alerts apart; what is longer is a text."""
+
+_SPACED_OFFSET = re.compile(r" (?=[+-]\d\d:?\d\d)")
+
+
+def guess(body: Mapping[str, Any], around: Mapping[str, Any] | None = None) -> Reading:
+    """Return the alert that a body tells of; what it lacks is looked for in what is `around` it.
+
+    Raises BadPayloadError that says under which names no title was found.
+    """
+    parts = parts_of(body) + (parts_of(around) if around else [])
+    title = _title(parts)
+    labels, severity = _labels(parts), _severity(parts)
+    status = _status(parts) or words.marked(title) or AlertStatus.FIRING
+    starts, ends = _times(parts, status)
+    key = next(texts_under(parts, words.KEYS), "")
+    identity = labels or ({} if key else {"title": words.without_states(title)})
+    return Reading(
+        title=title,
+        status=status,
+        severity=severity or (_state_as_severity(parts) if status is AlertStatus.FIRING else ""),
+        summary=next((text for text in texts_under(parts, words.SUMMARIES) if text != title), ""),
+        labels={**places(identity), **identity},
+        annotations={n: t for n, t in _annotations(parts[0]).items() if n not in identity},
+        starts_at=starts,
+        ends_at=ends,
+        links=_links(parts),
+        key=key,
+    )
+
+
+def _links(parts: Sequence[Part]) -> dict[str, str]:
+    found: dict[str, str | None] = {}
+    for name, text in named(parts, words.LINKS):
+        found.setdefault(name, text)
+    return values.links(found)
+
+
+def _title(parts: Sequence[Part]) -> str:
+    strong = texts_under(parts, words.TITLES)
+    weak = (text for name in words.WEAK_TITLES for text in texts_under(parts, (name,)))
+    for title in (*islice(strong, 1), *islice(weak, 1)):
+        return title
+    raise BadPayloadError(f"not an alert: title: found under none of {', '.join(words.TITLES)}")
+
+
+def _status(parts: Sequence[Part]) -> AlertStatus | None:
+    """The first word or flag that is surely about the state of the alert."""
+    for part in parts:
+        if part.is_about_the_alert:
+            told = (words.state(text) for text in texts_under((part,), words.STATES))
+            flags = (words.flag(name, part.fields.get(name)) for name in words.FLAGS)
+            level = (words.level(text) for text in texts_under((part,), words.LEVELS))
+            if found := next(filter(None, (*told, *flags, *level)), None):
+                return found
+    return None
+
+
+def _severity(parts: Sequence[Part]) -> str:
+    """The first word that we know, as it was written; else the first one."""
+    plain_values = (
+        Part(part.path, {plain(name): text for name, text in texts(dict(part.raw)).items()}, {})
+        for part in parts
+    )
+    found = list(texts_under(list(plain_values), words.SEVERITIES))
+    known = (word for text in found for word in (text, words.last(text)) if _is_known(word))
+    return next(known, found[0] if found else "")
+
+
+def _state_as_severity(parts: Sequence[Part]) -> str:
+    near = [part for part in parts if part.is_about_the_alert]
+    told = (word for text in texts_under(near, words.STATES) for word in (text, words.last(text)))
+    return next((word for word in told if _is_known(word) and word.lower() != "alert"), "")
+
+
+def _is_known(word: str) -> bool:
+    return values.severity(word) is not Severity.UNKNOWN
+
+
+def _labels(parts: Sequence[Part]) -> dict[str, str]:
+    """The sender's own labels; where it has none, every field that names a thing."""
+    own = next((one for part in parts if (one := _own_labels(part))), None)
+    if own:
+        return own
+    labels: dict[str, str] = {}
+    for part in reversed(parts):
+        thing = part.path[-1] if part.path else ""
+        if not thing or thing in words.THINGS:
+            prefix = f"{thing}." if thing and thing not in words.HOLDERS else ""
+            labels |= {
+                f"{prefix}{name}": text
+                for name, text in texts(dict(part.raw)).items()
+                if words.is_identity(thing, plain(name)) and len(text) <= LONGEST_IDENTITY
+            }
+    return {name: text for name, text in labels.items() if text not in words.EMPTY}
+
+
+def _own_labels(part: Part) -> dict[str, str]:
+    if not part.is_about_the_alert:
+        return {}
+    return texts(dict(object_of(part.fields.get("labels"))))
+
+
+def _annotations(part: Part) -> dict[str, str]:
+    own = object_of(part.fields.get("annotations"))
+    return texts(dict(part.raw)) | texts(dict(own))
+
+
+def _times(parts: Sequence[Part], status: AlertStatus) -> tuple[datetime | None, datetime | None]:
+    near = [part for part in parts if part.is_about_the_alert]
+    starts, ends, any_ = (_time(near, names) for names in (words.STARTS, words.ENDS, words.TIMES))
+    if status is AlertStatus.RESOLVED:
+        return starts, ends or any_
+    return starts or any_, None
+
+
+def _time(parts: Sequence[Part], names: Sequence[str]) -> datetime | None:
+    found = (part.fields[name] for part in parts for name in names if name in part.fields)
+    return next(filter(None, map(moment_or_none, found)), None)
+
+
+def moment_or_none(given: Any) -> datetime | None:
+    """Return a time, or None for what is none: a guess must not refuse an alert."""
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        return None
+    try:
+        return values.moment(_SPACED_OFFSET.sub("", str(given)))
+    except ValueError:
+        return None
