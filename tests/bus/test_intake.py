@@ -199,7 +199,7 @@ async def test_no_two_news_of_a_run_share_an_id(receiver):
     for alert in (OOM, restarted(OOM), LATENCY, resolved(OOM)):
         await receiver.receive(alert)
     ids = [event.id for event in receiver.bus.published]
-    assert len(set(ids)) == len(ids) == 4
+    assert len(set(ids)) == len(ids) == 5
 
 
 async def test_p1_a_crash_between_storing_and_publishing_is_healed(receiver, redis):
@@ -265,6 +265,22 @@ async def test_an_alert_without_a_start_is_new_once_it_had_resolved(receiver):
     second = await receiver.receive(alert)
     assert second.outcome is Outcome.OPENED
     assert second.run_id != first.run_id
+
+
+async def test_an_ended_run_hears_once_a_minute_that_its_alert_still_fires(receiver):
+    opened = await receiver.receive(OOM)
+    await receiver.intake.close(INCIDENT, opened.run_id)
+    for _ in range(6):
+        await receiver.receive(OOM)
+        receiver.clock.advance(20)
+    assert receiver.novelties == [Novelty.NOTHING, Novelty.NOTHING]
+    assert (await receiver.tally(opened.run_id)).occurrences == 7
+
+
+async def test_an_alert_that_cleared_is_not_given_a_run_of_its_own(receiver):
+    opened = await receiver.receive(OOM)
+    await receiver.receive(resolved(OOM))
+    assert not await receiver.intake.disown(INCIDENT, opened.run_id, OOM.fingerprint)
 
 
 async def test_a_disowned_alert_opens_a_run_of_its_own(receiver):
@@ -342,7 +358,7 @@ async def test_replicas_that_tell_a_start_a_little_apart_tell_one_episode(receiv
         assert (again.outcome, again.run_id) == (Outcome.ATTACHED, opened.run_id)
     tally = await receiver.tally(opened.run_id)
     assert (tally.occurrences, tally.episodes, tally.firing) == (4, 1, 1)
-    assert receiver.told == [AlertAccepted]
+    assert receiver.novelties == [Novelty.NOTHING], "the ended run hears once that it still fires"
 
 
 async def test_d07_a_later_start_without_an_end_in_between_is_told_as_an_episode(receiver):

@@ -121,3 +121,28 @@ async def test_an_alert_that_began_before_the_end_of_its_run_stays_with_it(intak
     handled = handlers(intake, build.run(build.alert_accepted(), ended))
     await handled.on_alert_repeated(build.alert_repeated(alert=known))
     assert intake.told == []
+
+
+def cleared_while_firing_again(seconds):
+    """A run that ended because its alerts had cleared, and a firing some seconds after that."""
+    cleared = build.alert_resolved()
+    ended = build.run_finished(outcome=RunState.NO_CHANGE, reason=EndReason.ALERT_CLEARED)
+    again = build.alert_repeated(at=cleared.at + timedelta(seconds=seconds))
+    return build.alert_accepted(), cleared, ended, again
+
+
+@pytest.mark.parametrize(("seconds", "opened"), [(-1, 0), (1, 1)])
+async def test_p1_an_alert_that_fires_between_the_word_and_the_end_gets_a_run(
+    intake, seconds, opened
+):
+    *facts, again = cleared_while_firing_again(seconds)
+    await handlers(intake, build.run(*facts)).on_alert_repeated(again)
+    assert len(intake.told) == opened
+
+
+@pytest.mark.parametrize(("seconds", "opened"), [(-1, 0), (1, 1)])
+async def test_p1_it_gets_one_too_when_its_news_came_before_the_end(intake, seconds, opened):
+    accepted, cleared, ended, again = cleared_while_firing_again(seconds)
+    handled = handlers(intake, build.run(accepted, cleared, again, ended))
+    await handled.on_run_finished(ended)
+    assert len(intake.told) == opened

@@ -69,8 +69,8 @@ class Intake:
 
         An alert whose run has ended and that does not start later is the same episode: it is
         counted there and opens nothing. A resolved alert never opens a run, nor does an episode
-        that is told as firing just after its end. What tells a run nothing new is only counted; a
-        changed text is told once in so many seconds.
+        that is told as firing just after its end. What tells a run nothing new is only counted; of
+        changed texts, and of an ended run whose alert still fires, one in so many seconds is told.
         """
         clock = self._clock.now()
         key, now = keys.incident(incident_key), millis(clock)
@@ -111,7 +111,7 @@ class Intake:
     async def disown(self, incident_key: str, run_id: RunId, fingerprint: str) -> bool:
         """Close an incident whose ended run got an alert that began after it.
 
-        Returns whether the alert still has no newer run; then it has to be admitted again.
+        Returns whether the alert still fires without a newer run; then admit it again.
         """
         return bool(await self._close(_record(incident_key), [run_id, fingerprint, ""]))
 

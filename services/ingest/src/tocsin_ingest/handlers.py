@@ -6,7 +6,9 @@ from datetime import timedelta
 from tocsin_contracts import (
     AlertAccepted,
     AlertRepeated,
+    AlertResolved,
     AlertSuppressed,
+    EndReason,
     Event,
     RunFinished,
     RunSuperseded,
@@ -64,7 +66,11 @@ class Handlers:
         rule held that ended it, or the run that took it in was open.
         """
         run = await self._crowd.reader.get(event.run_id)
-        if run and (_began_later(event, run) or await self._is_left_alone(event, run)):
+        if run and (
+            _began_later(event, run)
+            or _outlives(event, run)
+            or await self._is_left_alone(event, run)
+        ):
             await self._receiver.take_again(event.alert, event.run_id)
 
     async def on_run_finished(self, event: RunFinished) -> None:
@@ -80,6 +86,9 @@ class Handlers:
         suppressed = run.fact(AlertSuppressed)
         reopens_at = suppressed.until if suppressed else None
         await self._receiver.close(accepted.incident_key, event.run_id, reopens_at)
+        repeated = run.fact(AlertRepeated)
+        if repeated and _outlives(repeated, run):
+            await self._receiver.take_again(repeated.alert, event.run_id)
 
     async def on_storm_due(self, timer: Timer) -> StormEnded | None:
         """Look whether a storm is over: tell what it was made of, or look again later."""
@@ -115,6 +124,14 @@ def _digest(timer: Timer, digest: Digest) -> StormEnded:
         roots=digest.roots,
         more_roots=digest.more,
     )
+
+
+def _outlives(event: AlertRepeated, run: Run) -> bool:
+    """Whether an alert fired after the word that all had cleared, which then ended the run."""
+    cleared, finished = run.fact(AlertResolved), run.fact(RunFinished)
+    if cleared is None or finished is None or finished.reason is not EndReason.ALERT_CLEARED:
+        return False
+    return event.at > cleared.at
 
 
 def _began_later(event: AlertRepeated, run: Run) -> bool:

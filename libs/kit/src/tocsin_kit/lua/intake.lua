@@ -3,7 +3,7 @@
 -- ARGV: 1 status, 2 fingerprint, 3 start of the alert in ms ('' if the sender does not say), 4 its
 --       end in ms (the same), 5 now ms, 6 time to live ms, 7 the alert, 8 rank of its severity,
 --       9 digest of its text, 10 title, 11 run id to open, 12 run id to open where the first may
---       be that of an ended run, 13 ms between two news of changed text
+--       be that of an ended run, 13 ms between two news that add nothing but text
 -- Returns {outcome, run id, occurrences, alerts still firing, number of the stored news, what is
 -- new, episodes}; a number of 0 is no news
 -- Outcomes: opened, attached, resolved, ignored
@@ -75,11 +75,14 @@ else
   local held = record[4] and now >= tonumber(record[4])  -- the rule that ended the run is over
   local changed = not mine or known.digest ~= ARGV[9]
   outcome = 'attached'
-  if late or (not open and same and not held) then
+  local quiet = now - tonumber(record[13] or '0') < tonumber(ARGV[13])
+  if late then
     news = ''
+  elseif not open and same and not held then
+    news = quiet and '' or 'nothing'  -- whoever ended the run may have to think again
   elseif open then
     news = not mine and 'alert' or not same and 'episode' or rank > severity and 'severity'
-      or changed and now - tonumber(record[13] or '0') >= tonumber(ARGV[13]) and 'text' or ''
+      or changed and not quiet and 'text' or ''
     if mine and not same then episodes = episodes + 1 end
     if not mine then alerts = alerts + 1 end
     if not mine or ended then burning = burning + 1 end
