@@ -7,7 +7,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.settings import LogFormat, ServiceSettings
@@ -77,6 +77,9 @@ def _secrets(settings: ServiceSettings) -> set[str]:
     def walk(value: Any) -> None:
         if isinstance(value, SecretStr):
             found.add(value.get_secret_value())
+        elif isinstance(value, BaseModel):
+            for name in type(value).model_fields:
+                walk(getattr(value, name))
         elif isinstance(value, dict):
             for inner in value.values():
                 walk(inner)
@@ -84,6 +87,5 @@ def _secrets(settings: ServiceSettings) -> set[str]:
             for inner in value:
                 walk(inner)
 
-    for name in type(settings).model_fields:
-        walk(getattr(settings, name))
+    walk(settings)
     return found
