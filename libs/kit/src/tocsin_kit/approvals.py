@@ -162,14 +162,14 @@ class Approvals:
         )
         shown = [surface, _digest(nonce), plan_hash]
         said: list[str | int] = [answer, by, reason, millis(now)]
-        await self._outbox.announce(key)
+        ticket = await self._outbox.announce(key)
         verdict, state, who, when = await self._redeem(
             [key, keys.run(run_id)], [*shown, *said, event.topic, event.model_dump_json()]
         )
         redeemed = _redeemed(verdict, state, who, when)
         if redeemed.refusal is None:
             with suppress(TransientError):  # the decision stands; the outbox tells of it later
-                await self._outbox.send(Stored(key, f"out:{event.topic}", event))
+                await self._outbox.send(Stored(key, f"out:{event.topic}", event, ticket))
         return redeemed
 
     async def decide(

@@ -19,7 +19,7 @@ from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import Move, join
 from tocsin_kit.pulls import Pulls
-from tocsin_kit.store import Script, translated
+from tocsin_kit.store import Script, pipeline, translated
 
 MOST_VERSIONS = 10**9
 """More than any run reaches; what is above would not survive Lua's numbers."""
@@ -83,6 +83,7 @@ class RunStore:
         clock: Clock | None = None,
     ) -> None:
         self._client = client
+        self._pipeline = pipeline(client)
         self._lease_ms = int(lease_seconds * 1000)
         self._max_attempts = max_attempts
         self._ttl_ms = int(timedelta(days=ttl_days).total_seconds() * 1000)
@@ -96,16 +97,16 @@ class RunStore:
     async def create(self, event: Event) -> None:
         """Make the record of a run that an event starts; doing it again changes nothing."""
         key, now = keys.run(event.run_id), self._now()
+        at, body = fact(event)
         async with translated(f"create run {event.run_id!r}"):
-            pipe = self._client.pipeline(transaction=False)
-            pipe.hsetnx(key, "state", RunState.RECEIVED)
-            pipe.hsetnx(key, "created", str(now))
-            at, body = fact(event)
-            pipe.hsetnx(key, f"fact:{event.topic}", f"{at}\n{body}")
-            pipe.pexpire(key, self._ttl_ms)
-            pipe.zadd(keys.RUNS, {event.run_id: now}, nx=True)
-            pipe.zremrangebyscore(keys.RUNS, "-inf", now - self._ttl_ms)
-            await pipe.execute()
+            await self._pipeline.ask(
+                ("HSETNX", key, "state", RunState.RECEIVED.value),
+                ("HSETNX", key, "created", now),
+                ("HSETNX", key, f"fact:{event.topic}", f"{at}\n{body}"),
+                ("PEXPIRE", key, self._ttl_ms),
+                ("ZADD", keys.RUNS, "NX", now, event.run_id),
+                ("ZREMRANGEBYSCORE", keys.RUNS, "-inf", now - self._ttl_ms),
+            )
 
     async def begin(self, event: Event, service: str, allowed: Move) -> Begin:
         """Take the lease for an event, or say why there is nothing to do now."""

@@ -1,21 +1,22 @@
 """The connection to Redis or Valkey, and Lua scripts as files; the only place that opens one."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
 
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from tocsin_kit.errors import TransientError
+from tocsin_kit.pipelining import ANSWER_SECONDS, Command, Pipeline, Pool
 
-ANSWER_SECONDS = 5.0
 CONNECTIONS = 32
 """Of one client at most; a burst waits for a free one instead of failing."""
 
@@ -26,7 +27,7 @@ def connect(url: str, *, text: bool = True) -> Redis:
     It waits for an answer without an end: `translated` bounds that. The library's own bound uses
     `asyncio.wait_for`, which on Python 3.11 swallows a cancellation that meets a finished send.
     """
-    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
+    pool: Pool = Pool.from_url(
         url,
         max_connections=CONNECTIONS,
         decode_responses=text,
@@ -54,15 +55,32 @@ def text_fields(record: Mapping[Any, Any]) -> dict[str, str]:
     return {str(name): str(value) for name, value in record.items()}
 
 
+def pipeline(client: Redis) -> Pipeline:
+    """Return the pipeline that all users of a client share; it has to come from `connect`."""
+    pool = client.connection_pool
+    if not isinstance(pool, Pool):
+        raise TypeError("only a client that `connect` made has a pipeline")
+    return pool.pipeline
+
+
 class Script:
     """One Lua file, run atomically on the keys of one slot."""
 
     def __init__(self, client: Redis, name: str) -> None:
-        source = files("tocsin_kit").joinpath(f"lua/{name}.lua").read_text(encoding="utf-8")
         self._name = name
-        self._script = client.register_script(source)
+        self._source = files("tocsin_kit").joinpath(f"lua/{name}.lua").read_text(encoding="utf-8")
+        self._digest = hashlib.sha1(self._source.encode(), usedforsecurity=False).hexdigest()
+        self._pipeline = pipeline(client)
 
-    async def __call__(self, keys: Sequence[str], args: Sequence[str | int | float]) -> Any:
-        """Run it; a store that does not answer is a TransientError."""
+    async def __call__(
+        self, keys: Sequence[str], args: Sequence[str | int | float], *before: Command
+    ) -> Any:
+        """Run it, right after the commands `before`; a store that is silent is a TransientError."""
+        command = ("EVALSHA", self._digest, len(keys), *keys, *args)
         async with translated(f"script {self._name} on {keys[0]!r}"):
-            return await self._script(keys=list(keys), args=list(args))
+            try:
+                answers = await self._pipeline.ask(*before, command)
+            except NoScriptError:
+                load = ("SCRIPT LOAD", self._source)
+                answers = await self._pipeline.ask(load, *before, command)
+        return answers[-1]
