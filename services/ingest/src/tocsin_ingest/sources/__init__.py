@@ -1,5 +1,8 @@
 """Alert sources. To add one: write its file, then name it in BUILTIN."""
 
+from collections.abc import Mapping, Sequence
+
+from tocsin_ingest.mapping import SourceMapping
 from tocsin_ingest.ports import AlertSource
 from tocsin_ingest.sources.alertmanager import Alertmanager
 from tocsin_ingest.sources.argocd import ArgoCd
@@ -19,6 +22,7 @@ from tocsin_ingest.sources.grafana import Grafana
 from tocsin_ingest.sources.graylog import Graylog
 from tocsin_ingest.sources.kibana import Kibana
 from tocsin_ingest.sources.kubernetes_event import KubernetesEvent
+from tocsin_ingest.sources.mapped import Mapped
 from tocsin_ingest.sources.nagios import Nagios
 from tocsin_ingest.sources.netdata import Netdata
 from tocsin_ingest.sources.newrelic import NewRelic
@@ -30,7 +34,11 @@ from tocsin_ingest.sources.splunk import Splunk
 from tocsin_ingest.sources.uptime_kuma import UptimeKuma
 from tocsin_ingest.sources.victorops import VictorOps
 from tocsin_ingest.sources.zabbix import Zabbix
-from tocsin_kit.registry import Registry
+from tocsin_kit.registry import Registry, installed
+
+KIND = "alert sources"
+GROUP = "tocsin.alert_sources"
+"""The entry points of packages that bring sources."""
 
 BUILTIN: tuple[AlertSource, ...] = (
     Alertmanager(),
@@ -65,6 +73,12 @@ BUILTIN: tuple[AlertSource, ...] = (
 )
 
 
-def load() -> Registry[AlertSource]:
-    """Return every source that is known."""
-    return Registry[AlertSource]("alert sources", BUILTIN)
+def load(
+    plugins: Sequence[str] = (), mappings: Mapping[str, SourceMapping] | None = None
+) -> Registry[AlertSource]:
+    """Return every source: ours, the installed ones that are named, those that were described.
+
+    Raises PermanentError for a plugin that does not load, and for two sources of one name.
+    """
+    described = (Mapped(name, mapping) for name, mapping in (mappings or {}).items())
+    return Registry[AlertSource](KIND, [*BUILTIN, *installed(KIND, GROUP, plugins), *described])

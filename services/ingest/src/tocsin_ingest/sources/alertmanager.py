@@ -1,6 +1,6 @@
 """Prometheus Alertmanager webhooks, versions 3 and 4."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from pydantic import Field
@@ -55,7 +55,7 @@ class Alertmanager:
         ]
 
 
-def refuse_nothing(alerts: list[Member], group: Group, what: str) -> None:
+def refuse_nothing(alerts: Sequence[Member], group: Group, what: str) -> None:
     """Raise BadPayloadError for a list without alerts, unless it is that of a real group."""
     if not alerts and group.status is None:
         raise BadPayloadError(f"not {what}: alerts: there is none, and no status of the group")

@@ -47,7 +47,7 @@ class _Webhook(Sent):
     severity: Text = ""
     date: Moment = None
     link: Text = Field(default="", validation_alias=AliasChoices("link", "url", "alertlink"))
-    snapshot: Text = ""
+    snapshot: Text = Field(default="", validation_alias=AliasChoices("snapshot", "snapshoturl"))
 
 
 class Datadog:

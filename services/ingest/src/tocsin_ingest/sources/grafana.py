@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from tocsin_ingest import values
-from tocsin_ingest.ports import Delivery, Reading
+from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
 from tocsin_ingest.sources import alertmanager
 from tocsin_ingest.sources.fields import Tags, Text
 from tocsin_ingest.sources.reading import Sent, read
@@ -13,6 +13,7 @@ SAYS_NOTHING = frozenset({"paused", "pending", "unknown"})
 
 
 class _Member(alertmanager.Member):
+    labels: dict[str, str]
     fingerprint: Text = ""
     silence_url: Text = Field(default="", alias="silenceURL")
     dashboard_url: Text = Field(default="", alias="dashboardURL")
@@ -53,7 +54,9 @@ class Grafana:
 
 def _group(delivery: Delivery) -> list[Reading]:
     sent = read(_Notification, delivery.payload, "a Grafana notification")
-    alertmanager.refuse_nothing([*sent.alerts], sent, "a Grafana notification")
+    alertmanager.refuse_nothing(sent.alerts, sent, "a Grafana notification")
+    if any(not (alert.labels or alert.fingerprint) for alert in sent.alerts):
+        raise BadPayloadError("not a Grafana notification: an alert without labels and fingerprint")
     return [
         alertmanager.reading(
             alert,

@@ -15,6 +15,11 @@ INCIDENT = "incident"
 """The type of data that tells how an incident is; notes, responders and pings do not."""
 
 
+REOPENED = "reopened"
+OPENS = frozenset({"trigger", "triggered", REOPENED})
+"""What begins an episode."""
+
+
 def _named(given: Any) -> Any:
     """Return how a reference calls what it refers to."""
     return (
@@ -90,7 +95,9 @@ class PagerDuty:
 def _reading(incident: _Incident, event_type: str, at: datetime | None) -> Reading:
     happened = event_type.rpartition(".")[2]
     over = AlertStatus.RESOLVED in (values.status(incident.status), values.status(happened))
-    began = incident.created_at or (at if happened.startswith("trigger") else None)
+    began = None if happened == REOPENED else incident.created_at
+    if began is None and happened in OPENS:
+        began = at
     title = incident.title or incident.subject or incident.description
     return Reading(
         title=title or f"PagerDuty incident {incident.id}",

@@ -1,5 +1,6 @@
 """Sentry: issues, alerts of events and metrics, errors, and the webhooks of its older plugin."""
 
+import re
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, AliasPath, BeforeValidator, Field
@@ -11,6 +12,8 @@ from tocsin_ingest.sources.fields import Loose, Tags, Text, places
 from tocsin_ingest.sources.reading import Moment, read
 
 WHAT = "a Sentry webhook"
+
+_LINKED = re.compile(r"/issues/(\d+)(?:/|$)")
 
 ELSEWHERE = frozenset({"installation", "comment", "seer"})
 """Resources whose webhooks tell of no problem."""
@@ -40,7 +43,8 @@ class _Issue(Loose):
 
 
 class _Event(Loose):
-    issue: Text = Field(validation_alias=AliasChoices("issue_id", "issueId"), min_length=1)
+    issue_id: Text = ""
+    issue_url: Text = ""
     title: str = Field(min_length=1)
     culprit: Text = ""
     level: Text = ""
@@ -142,8 +146,15 @@ def _event(event: _Event) -> Reading:
         | places(event.tags),
         starts_at=event.at,
         links=values.links({"source": event.url}),
-        key=f"issue {event.issue}",
+        key=f"issue {_issue_id(event)}",
     )
+
+
+def _issue_id(event: _Event) -> str:
+    linked = _LINKED.search(event.issue_url) or _LINKED.search(event.url)
+    if found := event.issue_id or (linked[1] if linked else ""):
+        return found
+    raise BadPayloadError(f"not {WHAT}: issue_id: Field required, or issue_url")
 
 
 def _metric(metric: _Metric, sent: _Webhook) -> Reading:

@@ -13,6 +13,10 @@ from tocsin_ingest.sources.reading import Moment, read
 WHAT = "an Uptime Kuma notification"
 
 
+TEST = "Testing"
+"""How the message ends that somebody sends to try the notification."""
+
+
 class _State(IntEnum):
     DOWN = 0
     UP = 1
@@ -48,7 +52,7 @@ class _Message(Loose):
 
 
 class UptimeKuma:
-    """Reads heartbeats that say up or down; a message without one is somebody's test."""
+    """Reads heartbeats that say up or down, and warnings of certificates, which have no monitor."""
 
     name = "uptime_kuma"
 
@@ -56,11 +60,15 @@ class UptimeKuma:
         """Return the one monitor of a request, if it is known to be up or down."""
         body = delivery.payload
         if isinstance(body, dict) and "msg" in body and body.get("heartbeat") is None:
-            read(_Message, body, WHAT)
-            return []
+            said = read(_Message, body, WHAT).msg
+            return [] if said.endswith(TEST) else [_warning(said)]
         sent = read(_Notification, body, WHAT)
         state = sent.heartbeat.status
         return [] if state in (_State.PENDING, _State.MAINTENANCE) else [_reading(sent)]
+
+
+def _warning(said: str) -> Reading:
+    return Reading(title=said, summary=said, labels={"alertname": said})
 
 
 def _reading(sent: _Notification) -> Reading:

@@ -1,5 +1,7 @@
 """Zabbix media types of the kind webhook, whatever their parameters are called."""
 
+import re
+
 from pydantic import AliasChoices, Field
 
 from tocsin_contracts import AlertStatus
@@ -13,6 +15,8 @@ WHAT = "a Zabbix alert"
 SEVERITIES = ("Not classified", "Information", "Warning", "Average", "High", "Disaster")
 """What Zabbix calls them, by their numbers."""
 
+_LINKED = re.compile(r"[?&]triggerid=(\d+)")
+
 _OVER = "0"
 """The value of an event that ends a problem."""
 
@@ -21,7 +25,7 @@ class _Event(Sent):
     title: str = Field(
         min_length=1,
         validation_alias=AliasChoices(
-            "title", "eventname", "triggername", "alertsubject", "subject", "name"
+            "title", "eventname", "triggername", "alertsubject", "subject", "name", "trigger"
         ),
     )
     trigger: Text = Field(default="", alias="triggerid")
@@ -48,7 +52,7 @@ class _Event(Sent):
         default=None, validation_alias=AliasChoices("eventtimestamp", "timestamp")
     )
     until: Moment = Field(default=None, alias="eventrecoverytimestamp")
-    url: Text = Field(default="", validation_alias=AliasChoices("zabbixurl", "url"))
+    url: Text = Field(default="", validation_alias=AliasChoices("zabbixurl", "url", "link"))
 
 
 class Zabbix:
@@ -59,8 +63,6 @@ class Zabbix:
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return the one event of a request: its trigger is who it is."""
         event = read(_Event, flat(delivery.payload, WHAT), WHAT)
-        if not (event.trigger or event.event):
-            raise BadPayloadError(f"not {WHAT}: trigger_id: Field required, or event_id")
         over = event.value == _OVER or values.status(event.status) is AlertStatus.RESOLVED
         host = {"host": event.host} if event.host else {}
         return [
@@ -73,9 +75,21 @@ class Zabbix:
                 starts_at=event.since,
                 ends_at=event.until if over else None,
                 links=values.links({"sender": event.url}),
-                key=f"trigger {event.trigger}" if event.trigger else f"event {event.event}",
+                key=_key(event),
             )
         ]
+
+
+def _key(event: _Event) -> str:
+    """Return the trigger: of its events, the one that is over may be another than the first."""
+    linked = _LINKED.search(event.url)
+    if trigger := event.trigger or (linked[1] if linked else ""):
+        return f"trigger {trigger}"
+    if event.event:
+        return f"event {event.event}"
+    if event.host:
+        return f"{event.host}|{event.title}"
+    raise BadPayloadError(f"not {WHAT}: trigger_id: Field required, or event_id, or host")
 
 
 def _severity(event: _Event) -> str:
