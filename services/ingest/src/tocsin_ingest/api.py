@@ -1,6 +1,7 @@
 """The webhook endpoint: verify, parse every alert, admit each, answer only once all is stored."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -26,6 +27,9 @@ from tocsin_kit.errors import TransientError
 from tocsin_kit.registry import Registry
 
 log = logging.get(__name__)
+
+CHAT = "chat"
+"""The source that has a path of its own beside its webhook."""
 
 UNPROCESSABLE = 422
 MOST_ALERTS = 1000
@@ -60,6 +64,7 @@ class Api:
             Route(f"/webhook/{path}", self.receive, methods=["POST"])
             for path in ("{source}", "{source}/{instance}")
         ]
+        routes.append(Route("/chat", partial(self.deliver, source=CHAT), methods=["POST"]))
         document = openapi.document([source.name for source in self._sources])
         return Starlette(
             routes=[*routes, *others, Route("/openapi.json", openapi.endpoint(document))],

@@ -26,7 +26,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         importlib.import_module(TRIAGING).subscribe(settings, parts, receiver)
     http = None
     if settings.role.receives:
-        http = importlib.import_module(RECEIVING).http(settings, receiver)
+        http = importlib.import_module(RECEIVING).http(settings, parts, receiver)
     return Service(
         settings=settings,
         port=settings.ingest_port,

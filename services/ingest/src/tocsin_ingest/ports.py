@@ -101,6 +101,20 @@ class SilencesRead:
     problem: str = ""
 
 
+class PullRuns(Protocol):
+    """Knows which run opened a pull request."""
+
+    async def run_of(self, repo: str, head_branch: str, url: str) -> RunId | None:
+        """Return the run of a pull request by its address or else its branch, or None."""
+
+
+class Publisher(Protocol):
+    """Publishes what did not come from a run."""
+
+    async def publish(self, event: Event) -> None:
+        """Return once the bus has stored it; TransientError if it did not say so."""
+
+
 class RemoteSilences(Protocol):
     """Reads silences that are kept elsewhere; never raises because nobody answers."""
 

@@ -5,6 +5,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from tocsin_contracts import ForgeKind
 from tocsin_ingest.senders import SHORTEST_TOKEN, Sender, faults
 from tocsin_ingest.triage.rules import Rules
 from tocsin_kit.settings import ServiceSettings
@@ -43,6 +44,10 @@ class Settings(ServiceSettings):
         default_factory=dict,
         description="How senders prove who they are, by source or source/instance.",
     )
+    forge_secrets: dict[ForgeKind, tuple[SecretStr, ...]] = Field(
+        default_factory=dict,
+        description="Webhook secrets by forge: github, gitlab, gitea; two allow a rotation.",
+    )
     dev: bool = Field(default=False, description="Development mode: senders need no token.")
     max_body_bytes: int = Field(
         default=1024 * 1024, ge=1024, description="Largest webhook body, in bytes."
@@ -80,12 +85,22 @@ class Settings(ServiceSettings):
                 "or TOCSIN_SENDERS, or TOCSIN_DEV=true on a development machine"
             )
         for number, token in enumerate(self.ingest_tokens, start=1):
-            if len(token.get_secret_value().strip()) < SHORTEST_TOKEN:
+            if _can_be_guessed(token):
                 raise ValueError(
                     f"TOCSIN_INGEST_TOKENS: token number {number} can be guessed: "
                     f"it needs at least {SHORTEST_TOKEN} characters"
+                )
+        for forge, secrets in self.forge_secrets.items():
+            if not secrets or any(_can_be_guessed(secret) for secret in secrets):
+                raise ValueError(
+                    f"TOCSIN_FORGE_SECRETS: {forge} needs secrets of at least "
+                    f"{SHORTEST_TOKEN} characters"
                 )
         for name, sender in self.senders.items():
             for fault in faults(name, sender, dev=self.dev):
                 raise ValueError(f"TOCSIN_SENDERS: {fault}")
         return self
+
+
+def _can_be_guessed(secret: SecretStr) -> bool:
+    return len(secret.get_secret_value().strip()) < SHORTEST_TOKEN

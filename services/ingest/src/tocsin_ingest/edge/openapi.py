@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from tocsin_contracts.views import DeliveryReceipt, ErrorView
+from tocsin_ingest.sources.chat import Message
 
 Document = dict[str, Any]
 _COMPONENTS = "#/components/schemas/{model}"
@@ -59,6 +60,19 @@ OPERATIONS: tuple[Operation, ...] = (
         path="/webhook/{source}/{instance}",
         summary="The same, of one of several senders of a kind.",
         accepted="Every alert is stored; each has its receipt.",
+        answer=DeliveryReceipt,
+    ),
+    Operation(
+        path="/chat",
+        summary="Take what a person says is wrong; `Idempotency-Key` makes it one alert.",
+        accepted="It is stored; its run is named.",
+        answer=DeliveryReceipt,
+        body=Message.model_json_schema(),
+    ),
+    Operation(
+        path="/forge/{forge}",
+        summary="Take a webhook of github, gitlab or gitea about a pull request.",
+        accepted="It is stored, with the run of its pull request; or it says nothing to us.",
         answer=DeliveryReceipt,
     ),
 )

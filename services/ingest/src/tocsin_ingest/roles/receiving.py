@@ -9,29 +9,35 @@ from tocsin_ingest.api import Api
 from tocsin_ingest.edge.bodies import Limits
 from tocsin_ingest.edge.gate import Gate
 from tocsin_ingest.edge.subscriptions import Authority, Subscriptions
+from tocsin_ingest.forge_api import ForgeApi
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
+from tocsin_kit.parts import Parts
+from tocsin_kit.pulls import Pulls
 
 AMAZON = "tocsin_ingest.verifying.amazon"
 
 
-def http(settings: Settings, receiver: Receiver) -> ASGIApp:
-    """Return the HTTP application that hands alerts to the receiver."""
+def http(settings: Settings, parts: Parts, receiver: Receiver) -> ASGIApp:
+    """Return the HTTP application that hands alerts to the receiver, and news of forges on."""
     known = sources.load()
     gate = Gate(settings.senders, settings.ingest_tokens, dev=settings.dev)
     gate.check_names(known)
+    limits = Limits(
+        body_bytes=settings.max_body_bytes,
+        read_seconds=settings.read_seconds,
+        in_flight=settings.max_in_flight,
+    )
+    pulls = Pulls(parts.redis, settings.run_ttl_days)
+    forges = ForgeApi(settings.forge_secrets, pulls, parts.bus, limits=limits)
     return Api(
         known,
         receiver,
         gate=gate,
-        limits=Limits(
-            body_bytes=settings.max_body_bytes,
-            read_seconds=settings.read_seconds,
-            in_flight=settings.max_in_flight,
-        ),
+        limits=limits,
         replica_labels=frozenset(settings.replica_labels),
         subscriptions=Subscriptions(_amazon(settings)),
-    ).app()
+    ).app(forges.routes())
 
 
 def _amazon(settings: Settings) -> Authority | None:
