@@ -1,6 +1,7 @@
 """The receiver's record: which run an alert belongs to, decided and stored in one step."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -79,7 +80,7 @@ class Intake:
         again = run_id_of(incident_key, alert.fingerprint, now)
         opens = run_id_of(incident_key, alert.fingerprint, int(start)) if start else again
         stored_alert = alert.model_dump_json() + "\n" + incident_key
-        await self._outbox.announce(key)
+        ticket, announce = self._outbox.ticket(key)
         outcome, run_id, count, firing, number, novelty, episodes = await self._admit(
             _record(incident_key),
             [
@@ -87,14 +88,16 @@ class Intake:
                 *(rank(alert.severity), _digest(alert), alert.title),
                 *(opens, again, self._repeat_ms),
             ],
+            announce,
         )
         found = RunId(run_id) if run_id else None
         if not number:
+            self._outbox.drop(ticket)
             return Admission(Outcome(outcome), found, None)
-        head = f"{outcome} {novelty} {episodes}"
-        value = "\n".join([head, run_id, str(count), str(firing), str(now), stored_alert])
         field = f"out:{number}"
-        return Admission(Outcome(outcome), found, Stored(key, field, read(field, value)))
+        head = f"{outcome} {novelty} {episodes}"
+        event = _event(field, [head, run_id, count, firing, now], alert, incident_key)
+        return Admission(Outcome(outcome), found, Stored(key, field, event, ticket))
 
     async def tell(self, admission: Admission) -> None:
         """Publish the news of an admission; until then every replica knows that it waits."""
@@ -128,14 +131,19 @@ def run_id_of(incident_key: str, fingerprint: str, start: int) -> RunId:
 
 
 def read(field: str, value: str) -> Event:
-    """Rebuild the event that a field of the record stands for.
+    """Rebuild the event that a field of the record stands for."""
+    *facts, alert_json, incident_key = value.split("\n", 6)
+    return _event(field, facts, Alert.model_validate_json(alert_json), incident_key)
+
+
+def _event(field: str, facts: Sequence[str | int], alert: Alert, incident_key: str) -> Event:
+    """Make the event of a field from what the script stored with the alert.
 
     The time of the delivery is part of its id: a store that was wiped counts from one again, and
     the bus must not take the new deliveries for the old ones.
     """
-    head, run_id, count, firing, at, alert_json, incident_key = value.split("\n", 6)
+    head, run_id, count, firing, at = map(str, facts)
     outcome, novelty, episodes = head.split(" ")
-    alert = Alert.model_validate_json(alert_json)
     common = {"run_id": RunId(run_id), "at": from_millis(at)}
     event: Event
     match Outcome(outcome):
