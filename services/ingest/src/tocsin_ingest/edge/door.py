@@ -64,11 +64,12 @@ class Door:
         headers = joined_headers(request)
         body = await bodies.read(request, self._limits)
         self._gate.check_body(known, headers, body, self._clock.now())
+        self._rates.charge(known.name, known.sender.rate, 1, self._now())
         return Entered(known, headers, body)
 
     def charge(self, known: Known, alerts: int) -> None:
-        """Count the alerts of a request against what its sender may send."""
-        self._rates.charge(known.name, known.sender.rate, alerts, self._now())
+        """Count a request's alerts against what its sender may send; `enter` counted the first."""
+        self._rates.charge(known.name, known.sender.rate, max(alerts - 1, 0), self._now())
 
     def _check_rate(self, known: Known) -> None:
         rate = known.sender.rate

@@ -26,8 +26,8 @@ class Rates:
         return 0.0 if left > 0 else (1 - left) * MINUTE / rate
 
     def charge(self, sender: str, rate: int, alerts: int, now: float) -> None:
-        """Take the alerts of one request out of its sender's bucket; a request counts as one."""
-        self._filled(sender, rate, now).left -= max(alerts, 1)
+        """Take alerts out of the bucket of who sent them."""
+        self._filled(sender, rate, now).left -= alerts
 
     def _filled(self, sender: str, rate: int, now: float) -> _Bucket:
         bucket = self._buckets.get(sender)

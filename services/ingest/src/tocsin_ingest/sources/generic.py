@@ -18,6 +18,7 @@ class Generic:
     """Reads titles, states, severities, times and things by their usual names."""
 
     name = "generic"
+    takes_forms = True
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return one alert, or those of a list."""

@@ -57,6 +57,7 @@ class VictorOps:
     """Reads either form; a webhook's form fields hold JSON of their own."""
 
     name = "victorops"
+    takes_forms = True
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return the one alert of a request."""
