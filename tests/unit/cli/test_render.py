@@ -56,6 +56,10 @@ def test_everything_a_person_decides_by_is_shown():
     for part in (
         "critical  KubeContainerOOMKilled",
         "payments/payments-api on prod-eu-1, container api",
+        "same cluster prod-eu-1, namespace payments, workload payments-api",
+        "1 firing, 1 cleared, 3 deliveries",
+        "firing    critical  KubeContainerOOMKilled",
+        "resolved  warning   HighLatency",
         "e1  get pod",
         "e2  logs: batch loaded",
         "and 1 more that were looked at",
@@ -72,6 +76,13 @@ def test_everything_a_person_decides_by_is_shown():
     assert "\x1b" not in text
 
 
+def test_of_many_alerts_of_an_incident_some_are_shown_and_the_rest_counted():
+    (member, _) = VIEW.members
+    text = run_shown(VIEW.model_copy(update={"members": (member,) * 12, "occurrences": 1}))
+    assert "and 2 more\n" in text
+    assert "1 delivery\n" in text
+
+
 def test_a_section_is_shown_once_and_again_only_when_it_changed():
     out = io.StringIO()
     live = Live(Console(file=out))
@@ -82,7 +93,7 @@ def test_a_section_is_shown_once_and_again_only_when_it_changed():
     )
     live.update(VIEW.model_copy(update={"approval": granted}))
     text = out.getvalue()
-    assert text.count("KubeContainerOOMKilled") == 1
+    assert text.count("Container was OOM killed") == 1
     assert text.count("\napproval") == 2
     assert "granted by local, plan abcdef012345" in text
 
@@ -106,7 +117,10 @@ def test_colour_is_only_for_terminals_that_want_it(monkeypatch, colour):
 
 
 FORGED = "x\napproval\n  granted by root\n\x1b[2K\x1b]0;owned\x07\u202e\u2028approval\x0bapproval"
-HEADINGS = ["alert", "evidence", "cause", "checks", "plan", "approval", "pull request", "ended"]
+HEADINGS = [
+    *("alert", "incident", "evidence", "cause", "checks"),
+    *("plan", "approval", "pull request", "ended"),
+]
 
 
 def forged() -> RunView:
@@ -114,6 +128,9 @@ def forged() -> RunView:
     given = VIEW.model_dump(mode="json")
     given |= {"title": FORGED, "workload": {"namespace": FORGED, "name": FORGED}}
     given["alert"] |= {"title": FORGED, "summary": FORGED}
+    given["incident_parts"] = {FORGED: FORGED}
+    for member in given["members"]:
+        member["title"] = FORGED
     given["hypothesis"]["finding"] |= {"summary": FORGED, "because": FORGED}
     for evidence in given["hypothesis"]["evidence"]:
         evidence |= {"query": FORGED, "excerpt": FORGED}

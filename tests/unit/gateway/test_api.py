@@ -12,7 +12,14 @@ from tocsin_kit.approvals import Refusal
 from tocsin_kit.errors import PermanentError
 from tocsin_testing import build
 from tocsin_testing.build import NOW, RUN
-from tocsin_testing.fakes import FakeApprovals, FakeClock, FakePublisher, FakeRuns, outage
+from tocsin_testing.fakes import (
+    FakeApprovals,
+    FakeClock,
+    FakePublisher,
+    FakeRuns,
+    FakeTallies,
+    outage,
+)
 
 PLAN = build.plan().plan_hash
 WAITING = build.run(build.alert_accepted(), build.plan_drafted(), build.approval_requested())
@@ -29,7 +36,15 @@ class Gateway:
         self.approvals = FakeApprovals(self.clock, build.approval())
         self.bus = FakePublisher()
         tokens = {who: SecretStr(token) for who, token in TOKENS.items()}
-        routes = api.Api(self.runs, self.approvals, self.runs, self.bus, tokens)
+        self.tallies = FakeTallies()
+        routes = api.Api(
+            self.runs,
+            self.approvals,
+            self.runs,
+            self.bus,
+            tallies=self.tallies,
+            tokens=tokens,
+        )
         self.app = api.build(routes)
 
     async def ask(self, method, path, by="ana", token=None, **kwargs):

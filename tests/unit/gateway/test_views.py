@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from tocsin_contracts import EVENTS, CheckVerdict, Severity
+from tocsin_contracts import EVENTS, AlertStatus, CheckVerdict, Incident, Severity
 from tocsin_contracts.views import RunView
 from tocsin_gateway import views
+from tocsin_kit.tally import Member, Tally
 from tocsin_testing import build
 from tocsin_testing.build import NOW
 
@@ -27,6 +28,42 @@ def test_p7_a_line_says_where_the_run_is_under_both_names():
 def test_a_line_counts_the_deliveries():
     line = views.summary(build.run(ACCEPTED, build.alert_repeated(occurrences=7)))
     assert line.occurrences == 7
+
+
+TALLY = Tally(
+    first_seen=NOW,
+    last_seen=NOW + timedelta(minutes=30),
+    occurrences=4,
+    episodes=2,
+    firing=1,
+    resolved=2,
+    severity=Severity.CRITICAL,
+    alert=build.alert(summary="as it was told last"),
+    members=(
+        Member("f", "T", AlertStatus.FIRING, Severity.INFO, NOW, None, NOW),
+        Member("g", "U", AlertStatus.RESOLVED, Severity.INFO, NOW, NOW, NOW),
+    ),
+)
+
+
+def test_p7_a_line_has_what_the_receiver_counted():
+    quiet = build.alert_accepted(alert=build.alert(severity=Severity.INFO))
+    line = views.summary(build.run(quiet, build.alert_repeated(occurrences=2)), TALLY)
+    assert (line.first_seen, line.last_seen) == (TALLY.first_seen, TALLY.last_seen)
+    assert (line.occurrences, line.episodes, line.firing, line.resolved) == (4, 2, 1, 2)
+    assert line.severity is Severity.CRITICAL, "the highest of its alerts"
+
+
+def test_a_run_says_why_its_alerts_are_one_incident_and_how_each_stands():
+    incident = Incident(key="k", parts={"namespace": "payments", "workload": "payments-api"})
+    accepted = build.alert_accepted(alert=build.alert(incident=incident))
+    view = views.detail(build.run(accepted), None, TALLY)
+    assert view.incident_parts == incident.parts
+    assert view.alert.summary == "as it was told last"
+    assert [(one.fingerprint, one.status.value) for one in view.members] == [
+        ("f", "firing"),
+        ("g", "resolved"),
+    ]
 
 
 def test_a_record_that_does_not_know_its_alert_has_no_line():

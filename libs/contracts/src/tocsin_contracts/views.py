@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import AwareDatetime, Field
 
-from tocsin_contracts.alert import Alert, Severity
+from tocsin_contracts.alert import Alert, AlertStatus, Severity
 from tocsin_contracts.base import Value
 from tocsin_contracts.diagnosis import Hypothesis
 from tocsin_contracts.plan import CheckResult, Plan
@@ -29,8 +29,20 @@ class DecisionKind(StrEnum):
     DENIED = "denied"
 
 
+class MemberView(Value):
+    """One alert of a run, as it was told last."""
+
+    fingerprint: str
+    title: str
+    status: AlertStatus
+    severity: Severity
+    starts_at: AwareDatetime | None = None
+    ends_at: AwareDatetime | None = None
+    last_seen: AwareDatetime
+
+
 class RunSummary(Value):
-    """One line of a list of runs."""
+    """One line of a list of runs; the severity is the highest that any of its alerts had."""
 
     run_id: str
     state: RunState
@@ -42,6 +54,11 @@ class RunSummary(Value):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     occurrences: int = Field(default=1, ge=1, description="Deliveries attached to the run.")
+    first_seen: AwareDatetime | None = Field(default=None, description="Of its deliveries.")
+    last_seen: AwareDatetime | None = Field(default=None, description="Of its deliveries.")
+    episodes: int = Field(default=1, ge=1, description="Times its alerts began to fire.")
+    firing: int = Field(default=1, ge=0, description="Its alerts that fire.")
+    resolved: int = Field(default=0, ge=0, description="Its alerts that have cleared.")
     ended: str = Field(default="", description="Why the run ended; empty while it is open.")
 
 
@@ -88,6 +105,12 @@ class RunView(RunSummary):
     """Everything that is known about one run; parts are None until they happened."""
 
     alert: Alert
+    incident_parts: dict[str, str] = Field(
+        default_factory=dict, description="What its alerts have in common."
+    )
+    members: tuple[MemberView, ...] = Field(
+        default=(), description="The alerts of the newest run of an incident, last told first."
+    )
     hypothesis: Hypothesis | None = None
     checks: tuple[CheckResult, ...] = ()
     plan: Plan | None = None

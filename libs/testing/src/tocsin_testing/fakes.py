@@ -1,6 +1,6 @@
 """Fakes, one per port: they keep what they were told, so that a test can look at it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -21,6 +21,7 @@ from tocsin_kit.errors import TocsinError, TransientError
 from tocsin_kit.intake import Admission, Outcome, run_id_of
 from tocsin_kit.outbox import Stored
 from tocsin_kit.run_view import Run
+from tocsin_kit.tally import Tally
 from tocsin_testing.build import NOW
 
 M = TypeVar("M")
@@ -143,6 +144,23 @@ class FakeRuns(Outage):
         """Keep that the run was asked to stop."""
         self._answer()
         self.cancelled.append(run_id)
+
+
+class FakeTallies(Outage):
+    """What a receiver counted, by run."""
+
+    def __init__(self, **tallies: Tally) -> None:
+        self.tallies = tallies
+
+    async def many(self, wanted: Sequence[tuple[str, RunId]]) -> list[Tally | None]:
+        """Return the counts of each run, or None."""
+        return [await self.one(incident_key, run_id) for incident_key, run_id in wanted]
+
+    async def one(self, incident_key: str, run_id: RunId) -> Tally | None:
+        """Return the counts of one run, or None."""
+        del incident_key
+        self._answer()
+        return self.tallies.get(run_id)
 
 
 class FakeApprovals(Outage):

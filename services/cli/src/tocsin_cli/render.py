@@ -11,6 +11,7 @@ from tocsin_contracts import CheckVerdict, Evidence, EvidenceKind, Hypothesis, P
 from tocsin_contracts.views import ApprovalState, ApprovalView, RunSummary, RunView
 
 _EXCERPT = 160
+_MEMBERS = 10
 _LOUD = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow"}
 _MARKS = {
     CheckVerdict.PASS: ("pass", "green"),
@@ -41,6 +42,8 @@ def run_list(runs: Sequence[RunSummary]) -> Text:
 def sections(view: RunView) -> Iterator[Section]:
     """Yield what is known about a run, in the order in which it comes to be known."""
     yield Section("alert", [_alert(view)])
+    if view.incident_parts:
+        yield Section("incident", [_incident(view)])
     if view.hypothesis is not None:
         attempt = view.hypothesis.attempt
         yield Section(f"evidence {attempt}", [_evidence(view.hypothesis)])
@@ -99,6 +102,19 @@ def _alert(view: RunView) -> Text:
     place = _workload(view) + (f", container {container}" if container else "")
     text.append(f"  {one_line(view.title)}\n  {one_line(place)}")
     return text.append(f"\n  {one_line(view.alert.summary)}" if view.alert.summary else "")
+
+
+def _incident(view: RunView) -> Text:
+    """Say why its alerts are one incident, how often they came, and how each of them stands."""
+    common = ", ".join(f"{name} {text}" for name, text in view.incident_parts.items())
+    times = "delivery" if view.occurrences == 1 else "deliveries"
+    counts = [f"{view.firing} firing, {view.resolved} cleared, {view.occurrences} {times}"]
+    if view.first_seen and view.last_seen:
+        counts.append(f"seen from {_time(view.first_seen)} to {_time(view.last_seen)}")
+    members = [(one.status.value, one.severity.value, one.title) for one in view.members]
+    shown = _aligned(members[:_MEMBERS]) if len(members) > 1 else []
+    more = [f"and {len(members) - _MEMBERS} more"] if len(members) > _MEMBERS else []
+    return _indented("incident", [one_line(f"same {common}"), *counts, *shown, *more])
 
 
 def _evidence(hypothesis: Hypothesis) -> Text:

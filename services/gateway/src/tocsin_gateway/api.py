@@ -23,7 +23,7 @@ from tocsin_contracts.views import (
 )
 from tocsin_gateway import refusals, views
 from tocsin_gateway.guard import Guard
-from tocsin_gateway.ports import Approvals, Canceller, Publisher, Runs
+from tocsin_gateway.ports import Approvals, Canceller, Publisher, Runs, Tallies
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.approvals import Redeemed, Refusal
 from tocsin_kit.errors import TransientError
@@ -54,17 +54,22 @@ class Api:
         approvals: Approvals,
         canceller: Canceller,
         publisher: Publisher,
+        *,
+        tallies: Tallies,
         tokens: Mapping[str, SecretStr],
     ) -> None:
         self._runs = runs
         self._approvals = approvals
         self._canceller = canceller
         self._publisher = publisher
+        self._tallies = tallies
         self._tokens = {who: token.get_secret_value().encode() for who, token in tokens.items()}
 
     async def list(self, state: RunState | None, limit: int) -> RunPage:
         """Return the newest runs; of those in one state, if one is given."""
-        lines = (views.summary(run) for run in await self._runs.recent(limit, state))
+        runs = await self._runs.recent(limit, state)
+        tallies = await self._tallies.many([(views.incident_key(run), run.id) for run in runs])
+        lines = map(views.summary, runs, tallies)
         return RunPage(runs=tuple(line for line in lines if line))
 
     async def show(self, run_id: str) -> RunView:
@@ -72,7 +77,8 @@ class Api:
         run = await self._run(run_id)
         asked = run.fact(ApprovalRequested)
         approval = await self._approvals.get(run.id, asked.plan.plan_hash) if asked else None
-        view = views.detail(run, approval)
+        tally = await self._tallies.one(views.incident_key(run), run.id)
+        view = views.detail(run, approval, tally)
         if view is None:
             raise refusals.unknown_run(run_id)
         return view

@@ -8,6 +8,7 @@ from tocsin_kit import approvals
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
+from tocsin_kit.tally import Tallies
 
 
 def build(flags: Sequence[str] = ()) -> Service:
@@ -20,7 +21,8 @@ def build(flags: Sequence[str] = ()) -> Service:
         approvals.Approvals(parts.redis, outbox),
         parts.runs,
         parts.bus,
-        settings.api_tokens,
+        tallies=Tallies(parts.redis),
+        tokens=settings.api_tokens,
     )
     return Service(
         settings=settings,

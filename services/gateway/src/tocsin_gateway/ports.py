@@ -1,11 +1,13 @@
 """What the gateway asks of the world."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from tocsin_contracts import Event, RunId, RunState
 from tocsin_contracts.views import DecisionKind
 from tocsin_kit.approvals import Approval, Redeemed
 from tocsin_kit.run_view import Run
+from tocsin_kit.tally import Tally
 
 
 class Runs(Protocol):
@@ -16,6 +18,16 @@ class Runs(Protocol):
 
     async def recent(self, limit: int, state: RunState | None = None) -> list[Run]:
         """Return the newest runs first, of one state only if one is given."""
+
+
+class Tallies(Protocol):
+    """What the receiver counted of the deliveries of runs."""
+
+    async def many(self, wanted: Sequence[tuple[str, RunId]]) -> list[Tally | None]:
+        """Return the counts of each run by the key of its incident; None where none are kept."""
+
+    async def one(self, incident_key: str, run_id: RunId) -> Tally | None:
+        """Return the counts of one run, with its alerts."""
 
 
 class Approvals(Protocol):

@@ -1,5 +1,7 @@
 """Runs as people look at them: records in, views out."""
 
+from dataclasses import asdict
+
 from tocsin_contracts import (
     AlertAccepted,
     AlertRepeated,
@@ -15,6 +17,7 @@ from tocsin_contracts import (
     HypothesisRejected,
     IncidentOpened,
     InvestigationInconclusive,
+    Novelty,
     PlanDrafted,
     PlanStale,
     PullRequestOpened,
@@ -25,6 +28,7 @@ from tocsin_contracts import (
 from tocsin_contracts.views import (
     ApprovalView,
     FinishedView,
+    MemberView,
     PullRequestView,
     RunSummary,
     RunView,
@@ -32,32 +36,52 @@ from tocsin_contracts.views import (
 )
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
+from tocsin_kit.tally import Tally
+
+_NOVELTIES = {
+    Novelty.NOTHING: "still fires",
+    Novelty.ALERT: "fires too",
+    Novelty.EPISODE: "fires again",
+    Novelty.SEVERITY: "became more severe",
+    Novelty.TEXT: "says something else",
+}
 
 
-def summary(run: Run) -> RunSummary | None:
+def incident_key(run: Run) -> str:
+    """Return the key under which the receiver counts what belongs to a run."""
+    accepted = run.fact(AlertAccepted)
+    return accepted.incident_key if accepted else ""
+
+
+def summary(run: Run, tally: Tally | None = None) -> RunSummary | None:
     """Return one line about a run; None for a record that does not know its alert."""
     accepted = run.fact(AlertAccepted)
     if accepted is None:
         return None
-    repeated, finished = run.fact(AlertRepeated), run.fact(RunFinished)
+    counted, finished = tally or _told(run, accepted), run.fact(RunFinished)
     return RunSummary(
         run_id=run.id,
         state=run.state,
         status=run.state.status,
         phase=run.state.value,
         title=accepted.alert.title,
-        severity=accepted.alert.severity,
+        severity=counted.severity,
         workload=accepted.alert.workload,
         created_at=run.created_at,
         updated_at=run.updated_at,
-        occurrences=repeated.occurrences if repeated else 1,
         ended=finished.sentence if finished else "",
+        occurrences=counted.occurrences,
+        first_seen=counted.first_seen,
+        last_seen=counted.last_seen,
+        episodes=counted.episodes,
+        firing=counted.firing,
+        resolved=counted.resolved,
     )
 
 
-def detail(run: Run, approval: Approval | None) -> RunView | None:
-    """Return everything that is known about a run."""
-    line, accepted = summary(run), run.fact(AlertAccepted)
+def detail(run: Run, approval: Approval | None, tally: Tally | None = None) -> RunView | None:
+    """Return everything that is known about a run; its alert as it was told last."""
+    line, accepted = summary(run, tally), run.fact(AlertAccepted)
     if line is None or accepted is None:
         return None
     hypothesis, plan = run.fact(HypothesisFormed), run.fact(PlanDrafted)
@@ -66,7 +90,9 @@ def detail(run: Run, approval: Approval | None) -> RunView | None:
     checked = plan.plan if plan else escalated or rejected
     return RunView(
         **line.model_dump(),
-        alert=accepted.alert,
+        alert=(tally and tally.alert) or accepted.alert,
+        incident_parts=accepted.alert.incident.parts if accepted.alert.incident else {},
+        members=tuple(MemberView(**asdict(one)) for one in tally.members) if tally else (),
         hypothesis=hypothesis.hypothesis if hypothesis else None,
         checks=checked.checks if checked else (),
         plan=plan.plan if plan else None,
@@ -74,6 +100,20 @@ def detail(run: Run, approval: Approval | None) -> RunView | None:
         pull_request=PullRequestView.model_validate(opened.model_dump()) if opened else None,
         finished=FinishedView.model_validate(finished.model_dump()) if finished else None,
         timeline=timeline(run),
+    )
+
+
+def _told(run: Run, accepted: AlertAccepted) -> Tally:
+    """Return the counts as the run's facts tell them, where the receiver keeps none any more."""
+    repeated = run.fact(AlertRepeated)
+    return Tally(
+        first_seen=accepted.at,
+        last_seen=repeated.at if repeated else accepted.at,
+        occurrences=repeated.occurrences if repeated else 1,
+        episodes=repeated.episodes if repeated else 1,
+        firing=0 if run.state.terminal else 1,
+        resolved=0,
+        severity=accepted.alert.severity,
     )
 
 
@@ -104,7 +144,8 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
         case AlertAccepted():
             return f"Alert {fact.alert.title} opened the run."
         case AlertRepeated():
-            return f"{fact.occurrences} deliveries of its alerts so far."
+            news = f"Alert {fact.alert.title} {_NOVELTIES[fact.novelty]}"
+            return f"{news}; {fact.occurrences} deliveries so far."
         case AlertResolved():
             return f"Alert {fact.alert.title} cleared; {fact.still_firing} still firing."
         case IncidentOpened():
