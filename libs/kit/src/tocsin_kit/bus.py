@@ -5,19 +5,17 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
 
 from faststream import AckPolicy, StreamMessage
-from faststream.exceptions import IncorrectState
 from faststream.nats import JStream, NatsBroker, PullSub
-from faststream.nats.schemas import Schedule
 from nats.errors import Error as NatsError
-from nats.errors import MaxPayloadError
 from pydantic import BaseModel, ValidationError
 
 from tocsin_contracts import Event, RunId
 from tocsin_kit import logging
 from tocsin_kit.client_errors import ClientErrors
 from tocsin_kit.delivery import delivery
-from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.errors import PermanentError
 from tocsin_kit.moves import ANY, Move
+from tocsin_kit.publishing import Publisher
 from tocsin_kit.runs import RunStore
 from tocsin_kit.settings import ServiceSettings
 from tocsin_kit.timers import Timer
@@ -36,7 +34,6 @@ from tocsin_kit.work import Handler, Work
 E = TypeVar("E", bound=Event)
 M = TypeVar("M", bound=BaseModel)
 PULL_SECONDS = 5.0
-PUBLISH_SECONDS = 5.0
 LETTER_BYTES = 128 * 1024
 """How much of a body a dead letter keeps: with its escapes it has to fit into one message."""
 
@@ -58,6 +55,7 @@ class Bus:
         self._moves_runs = moves_runs
         self._known = {consumer.durable: consumer for consumer in CONSUMERS}
         self._errors = ClientErrors(_log_error)
+        self._publisher = Publisher()
         self._work = Work(self._service, runs, self.publish, settings.lease_seconds / 3)
         self.broker = NatsBroker(
             settings.nats_url,
@@ -72,6 +70,11 @@ class Bus:
             logger=None,
             middlewares=[cast("Any", delivery(settings.ack_wait, self._park))],
         )
+
+    async def start(self) -> None:
+        """Connect, and let the subscribers begin."""
+        await self.broker.start()
+        self._publisher.use(await self.broker.connect())
 
     async def close(self) -> None:
         """Finish what is in flight, then disconnect; a server that is away is not waited for."""
@@ -88,23 +91,28 @@ class Bus:
 
         Returns after the server has stored it; raises TransientError when it did not say so.
         """
-        await self._store(
+        await self._publisher.store(
             event.model_dump_json().encode(), event.subject, FACTS, headers=event.headers()
         )
 
     async def set_timer(self, timer: Timer) -> None:
         """Store a timer; it comes due on every clock that survives this process."""
-        await self._store(
+        await self._publisher.store(
             timer.model_dump_json().encode(),
             timer.set_subject,
             TIMERS,
-            headers={"Nats-Msg-Id": f"set:{timer.id}"},
-            schedule=Schedule(time=timer.due_at, target=timer.due_subject),
+            headers={
+                "Nats-Msg-Id": f"set:{timer.id}",
+                "Nats-Schedule": f"@at {timer.due_at.isoformat()}",
+                "Nats-Schedule-Target": timer.due_subject,
+            },
         )
 
     async def canary(self) -> None:
         """Publish and see it stored; raises TransientError when the bus does not store."""
-        await self._store(b"{}", f"tocsin-canary.{self._service}", CANARY, headers={}, timeout=2.0)
+        await self._publisher.store(
+            b"{}", f"tocsin-canary.{self._service}", CANARY, headers={}, timeout=2.0
+        )
 
     def on(self, event_type: type[E], handler: Handler[E], allowed: Move = ANY) -> None:
         """Call the handler for each event of a type, one at a time per run.
@@ -181,7 +189,7 @@ class Bus:
             "cause": cause,
             "body": msg.body[:LETTER_BYTES].decode("utf-8", errors="replace"),
         }
-        await self._store(
+        await self._publisher.store(
             json.dumps(letter).encode(),
             f"tocsin-parked.{self._service}.{run_id}",
             PARKED,
@@ -189,29 +197,6 @@ class Bus:
         )
         if self._moves_runs:
             await self._work.fail(run_id, event_id, f"{self._service} gave up: {cause}")
-
-    async def _store(
-        self,
-        body: bytes,
-        subject: str,
-        stream: str,
-        *,
-        headers: dict[str, str],
-        schedule: Schedule | None = None,
-        timeout: float = PUBLISH_SECONDS,
-    ) -> None:
-        try:
-            await self.broker.publish(
-                body, subject, headers=headers, stream=stream, timeout=timeout, schedule=schedule
-            )
-        except MaxPayloadError as error:
-            raise PermanentError(
-                f"publish to {subject!r}: {len(body)} bytes are too many"
-            ) from error
-        except (TimeoutError, NatsError, OSError, IncorrectState) as error:
-            raise TransientError(
-                f"publish to {subject!r}: the bus did not store it: {error!r}"
-            ) from error
 
 
 def _decoder(model: type[M]) -> Callable[[StreamMessage[Any]], Awaitable[M]]:

@@ -58,7 +58,7 @@ async def run(service: Service) -> None:
         stack.push_async_callback(service.parts.aclose)
         stopped = asyncio.ensure_future(stop.wait())
         serving = asyncio.create_task(server.serve())
-        starting = asyncio.create_task(bus.broker.start())
+        starting = asyncio.create_task(bus.start())
         stack.push_async_callback(bus.close)
         tasks: list[asyncio.Future[Any]] = [starting]
         await _first(stopped, serving, starting)

@@ -93,7 +93,7 @@ async def running(
         error_cb=errors.on_error,
     )
     try:
-        await bus.broker.start()
+        await bus.start()
         yield Rig(bus, runs, RunReader(redis), redis, client.jetstream(timeout=1))
     finally:
         await bus.close()

@@ -1,0 +1,54 @@
+"""Publishing to JetStream, past FastStream: its layers would cost more than the client's work."""
+
+import json
+
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from nats.errors import MaxPayloadError
+from nats.js.api import Header
+from nats.js.errors import APIError
+
+from tocsin_kit.errors import PermanentError, TransientError
+
+PUBLISH_SECONDS = 5.0
+
+
+class Publisher:
+    """Stores messages in streams, over a connection that its owner makes."""
+
+    def __init__(self) -> None:
+        self._client: Client | None = None
+
+    def use(self, client: Client) -> None:
+        """Publish over this connection from now on."""
+        self._client = client
+
+    async def store(
+        self,
+        body: bytes,
+        subject: str,
+        stream: str,
+        *,
+        headers: dict[str, str],
+        timeout: float = PUBLISH_SECONDS,
+    ) -> None:
+        """Return once the stream has stored the message; TransientError if it did not say so.
+
+        A message that no server would take is a PermanentError.
+        """
+        if self._client is None:
+            raise TransientError(f"publish to {subject!r}: the bus is not connected yet")
+        try:
+            answer = await self._client.request(
+                subject, body, timeout=timeout, headers={**headers, Header.EXPECTED_STREAM: stream}
+            )
+            if fault := json.loads(answer.data).get("error"):
+                raise APIError.from_error(fault)
+        except MaxPayloadError as error:
+            raise PermanentError(
+                f"publish to {subject!r}: {len(body)} bytes are too many"
+            ) from error
+        except (TimeoutError, NatsError, OSError) as error:
+            raise TransientError(
+                f"publish to {subject!r}: the bus did not store it: {error!r}"
+            ) from error
