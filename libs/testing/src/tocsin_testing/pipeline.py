@@ -55,6 +55,7 @@ class Pipeline:
     nats_server: NatsServer
     valkey_server: ValkeyServer
     supervisor: Supervisor
+    ingest_url: str
     log: list[str] = field(default_factory=list)
 
     async def fire(self, payload: bytes | None = None) -> DeliveryReceipt:
@@ -149,7 +150,9 @@ async def pipeline(
             gateway = Gateway(Access(url=urls["gateway-0"], token=API_TOKEN))
             ingest = Ingest(Access(url=urls["ingest-0"], token=INGEST_TOKEN))
             async with gateway, ingest:
-                yield Pipeline(scene, gateway, ingest, bus, store, supervisor, lines)
+                yield Pipeline(
+                    scene, gateway, ingest, bus, store, supervisor, urls["ingest-0"], lines
+                )
 
 
 def _environment(nats_url: str, redis_url: str, scene: Stage) -> dict[str, str]:

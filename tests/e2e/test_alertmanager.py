@@ -1,0 +1,145 @@
+"""A real Prometheus and a real Alertmanager: every alert ends in the run store, and none twice."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from signal import SIGKILL
+
+import pytest
+
+from tocsin_cli.demo import proof
+from tocsin_contracts import AlertAccepted, AlertResolved, Event, RunState
+from tocsin_contracts.views import RunSummary
+from tocsin_kit.errors import TocsinError
+from tocsin_testing.harness import until
+from tocsin_testing.monitoring import Alertmanager, Prometheus, Target, missing, scraped
+from tocsin_testing.pipeline import INGEST_TOKEN, Pipeline, pipeline
+
+ABSENT = missing()
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(
+        bool(ABSENT) and "CI" not in os.environ, reason=f"not installed: {', '.join(ABSENT)}"
+    ),
+]
+
+OOM = "KubeContainerOOMKilled"
+BROKEN = "DeploymentBroken"
+ALERTS = {OOM: "critical", BROKEN: "warning"}
+ENDED = {RunState.ESCALATED, RunState.SUPPRESSED, RunState.NO_CHANGE}
+SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Monitored:
+    """The whole pipeline behind a real Alertmanager, and what a test may break."""
+
+    running: Pipeline
+    target: Target
+    alertmanager: Alertmanager
+
+    async def runs(self) -> list[RunSummary]:
+        try:
+            return list(await self.running.gateway.runs(limit=500))
+        except TocsinError:
+            return []
+
+    async def runs_of(self, *names: str) -> dict[str, list[RunSummary]]:
+        """Wait until every one of these workloads has a run; return all runs of each."""
+
+        async def look() -> dict[str, list[RunSummary]]:
+            runs = await self.runs()
+            return {name: [run for run in runs if name in _about(run)] for name in names}
+
+        return await until(look, lambda found: all(found.values()), SECONDS)
+
+    async def resolved(self, *run_ids: str) -> list[Event]:
+        """Wait until every alert of these runs has cleared; return all facts."""
+
+        def all_clear(facts: list[Event]) -> bool:
+            clear = {f.run_id for f in facts if isinstance(f, AlertResolved) and not f.still_firing}
+            return clear >= set(run_ids)
+
+        return await until(self.running.facts, all_clear, SECONDS)
+
+    def kill_ingest(self) -> None:
+        os.kill(self.running.supervisor.pids["ingest-0"], SIGKILL)
+
+
+def _about(run: RunSummary) -> tuple[str, ...]:
+    return (run.workload.name if run.workload else "", run.title)
+
+
+@asynccontextmanager
+async def monitored(folder) -> AsyncIterator[Monitored]:
+    async with pipeline(folder) as running:
+        with ExitStack() as peers:
+            target = Target()
+            address = peers.enter_context(scraped(target))
+            receiver = f"{running.ingest_url}/webhook/alertmanager"
+            alertmanager = Alertmanager(folder / "am", receiver, INGEST_TOKEN, ["namespace"])
+            peers.enter_context(alertmanager)
+            prometheus = Prometheus(folder / "prometheus", address, alertmanager.address, ALERTS)
+            peers.enter_context(prometheus)
+            yield Monitored(running, target, alertmanager)
+
+
+def broken(*names: str) -> list[dict[str, str]]:
+    return [{"namespace": "shop", "deployment": name} for name in names]
+
+
+def oom_killed(running: Pipeline) -> list[dict[str, str]]:
+    """The alerts of the recorded incident, as a Prometheus would see them."""
+    alerts = json.loads(running.scene.payload.read_bytes())["alerts"]
+    ours = {"alertname", "severity"}
+    return [{k: v for k, v in alert["labels"].items() if k not in ours} for alert in alerts]
+
+
+async def test_p4_a_rule_that_no_longer_fires_withdraws_the_approval_that_waits(tmp_path):
+    async with monitored(tmp_path) as world:
+        world.target.breaks(OOM, *oom_killed(world.running))
+        ((run,), (watchdog,)) = (await world.runs_of("payments-api", "Watchdog")).values()
+        await world.running.reach(run.run_id, RunState.AWAITING_APPROVAL)
+        await world.running.reach(watchdog.run_id, RunState.SUPPRESSED)
+
+        world.target.breaks(OOM)
+        ended = await world.running.reach(run.run_id, RunState.NO_CHANGE)
+        assert ended.finished is not None
+        assert ended.finished.reason == "alert_cleared"
+        assert world.running.written == proof.Written((), ())
+
+
+async def test_p1_every_alert_ends_in_the_run_store_once_whoever_is_killed_meanwhile(tmp_path):
+    async with monitored(tmp_path) as world:
+        world.target.breaks(BROKEN, *broken("cart", "search"))
+        await world.runs_of("cart", "search")
+
+        world.kill_ingest()
+        world.target.breaks(BROKEN, *broken("cart", "search", "login"))
+        await world.runs_of("login")
+
+        world.alertmanager.kill()
+        world.target.breaks(BROKEN, *broken("cart", "search", "login", "stock"))
+        world.alertmanager.start()
+        world.kill_ingest()
+        found = await world.runs_of("cart", "search", "login", "stock", "Watchdog")
+
+        first = {name: run.run_id for name, (run,) in found.items()}
+        for run_id in first.values():
+            await world.running.reach(run_id, *ENDED)
+
+        world.target.breaks(BROKEN)
+        first.pop("Watchdog")
+        facts = await world.resolved(*first.values())
+        opened = Counter(fact.run_id for fact in facts if isinstance(fact, AlertAccepted))
+        assert len(opened) == len(first) + 1, "one run for each alert, and one for the Watchdog"
+        assert set(opened.values()) == {1}
+
+        world.target.breaks(BROKEN, *broken("cart"))
+        again = await until(
+            lambda: world.runs_of("cart"), lambda runs: len(runs["cart"]) == 2, SECONDS
+        )
+        assert first["cart"] in {run.run_id for run in again["cart"]}, "a new episode, a new run"
