@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tocsin_contracts import Severity, Workload
 from tocsin_ingest import admission
 from tocsin_ingest.alerts import Identity, alert_of
+from tocsin_ingest.marks import MARKS
 from tocsin_ingest.ports import Reading
 from tocsin_testing import build
 
@@ -214,8 +215,7 @@ def test_a_secret_in_what_alerts_have_in_common_is_not_shown_and_still_tells_the
 def test_p5_the_order_of_labels_never_changes_the_incident(labels, random):
     shuffled = list(labels.items())
     random.shuffle(shuffled)
-    marks = admission.MARKS
-    parts = admission.incident("s", labels, None, marks)
+    parts = admission.incident("s", labels, None, MARKS)
     assert admission.key_of(parts) == admission.key_of(
-        admission.incident("s", dict(shuffled), None, marks)
+        admission.incident("s", dict(shuffled), None, MARKS)
     )

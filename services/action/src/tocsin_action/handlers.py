@@ -130,8 +130,8 @@ class Handlers:
         run = await self._runs.get(event.run_id)
         if event.still_firing or run is None or _fires_again(run, event):
             return None
-        if run.fact(AlertAccepted) is None:
-            return self._unmade(event)
+        if not self._is_made(run, event):
+            return None
         if run.state in _FIXED:
             return _cleared(event.run_id, RunState.RESOLVED, _FIXED[run.state])
         if not await self._withdrawn(event.run_id):
@@ -154,10 +154,11 @@ class Handlers:
             sentence=f"{event.by} stopped the run{why}.{left}",
         )
 
-    def _unmade(self, event: AlertResolved) -> None:
-        """Wait for the record of a run that its receiver had no time to make, not for ever."""
-        if self._clock.now() - event.at < UNMADE:
+    def _is_made(self, run: Run, event: AlertResolved) -> bool:
+        """Whether a run has its record; one that its receiver had no time to make is waited for."""
+        if run.fact(AlertAccepted) is None and self._clock.now() - event.at < UNMADE:
             raise TransientError(f"run {event.run_id!r}: its record is not made yet")
+        return run.fact(AlertAccepted) is not None
 
     async def _drafted(self, run_id: RunId, plan_hash: str) -> PlanDrafted:
         run = await self._runs.get(run_id)

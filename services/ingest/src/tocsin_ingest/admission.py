@@ -3,9 +3,9 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from tocsin_contracts import Alert, Workload
+from tocsin_ingest.marks import Marks
 
 KIND_LABELS = {
     "deployment": "Deployment",
@@ -17,21 +17,6 @@ KIND_LABELS = {
 NAME_LABEL = "alertname"
 SOURCE, OWN = "source", "sender's key"
 """Parts of an incident that are no labels."""
-
-PLACES = (
-    *("cluster", "exported_namespace", "namespace", "environment", "env", "stage", "tenant"),
-    *("region", "zone", "datacenter", "dc", "site", "node", "nodename", "host", "hostname"),
-    *("server", "exported_service", "service", "application", "app", "component", "job"),
-    *("database", "queue", "topic", "persistentvolumeclaim", "ingress", "domain", "target"),
-)
-"""Labels that say where or what an alert is about, and outlast any restart."""
-
-PASSING = (
-    *("pod", "exported_pod", "pod_name", "pod_uid", "pod_ip", "uid", "id", "container_id"),
-    *("image_id", "instance", "exported_instance", "endpoint", "address", "ip", "host_ip"),
-    *("pod_template_hash", "controller_revision_hash", "severity"),
-)
-"""Labels that a restart or a change of the same trouble changes."""
 
 LONGEST_NAME = 253
 """Characters of a name in Kubernetes; what is longer names nothing there."""
@@ -48,17 +33,6 @@ _SHAPES = (
     (_ORDINAL_POD, "StatefulSet"),
     (_SUFFIXED_POD, ""),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """Which labels tell incidents apart, and which never do."""
-
-    places: tuple[str, ...] = PLACES
-    passing: frozenset[str] = frozenset(PASSING)
-
-
-MARKS = Marks()
 
 
 def fingerprint(source: str, labels: Mapping[str, str], ignored: Iterable[str]) -> str:
@@ -96,7 +70,8 @@ def incident(
     if about:
         return of_workload(about)
     if labels.get(NAME_LABEL):
-        common = (NAME_LABEL, *(name for name in marks.places if name != NAME_LABEL))
+        lasting = (name for name in marks.places if name not in marks.passing)
+        common = dict.fromkeys((NAME_LABEL, *lasting))
         found = {name: labels[name] for name in common if labels.get(name)}
     elif own:
         found = {OWN: own}

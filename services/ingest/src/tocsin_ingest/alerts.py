@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from tocsin_contracts import Alert, Incident, Workload
 from tocsin_ingest import admission, values
-from tocsin_ingest.admission import Marks
 from tocsin_ingest.bounds import bounded
+from tocsin_ingest.marks import MARKS, Marks
 from tocsin_ingest.ports import Reading
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.untrusted import line
@@ -26,7 +26,7 @@ class Identity:
     instance: str = ""
     ignored: frozenset[str] = frozenset()
     only: tuple[str, ...] = ()
-    marks: Marks = admission.MARKS
+    marks: Marks = MARKS
 
     @property
     def place(self) -> str:

@@ -19,6 +19,7 @@ from tocsin_ingest.edge.counting import ALERTS, Reason
 from tocsin_ingest.edge.door import Door, Entered
 from tocsin_ingest.edge.gate import Gate, Known
 from tocsin_ingest.edge.subscriptions import Subscriptions
+from tocsin_ingest.marks import MARKS, Marks
 from tocsin_ingest.ports import AlertSource, BadPayloadError, Delivery, Reading
 from tocsin_ingest.receiver import Receiver
 from tocsin_kit import logging
@@ -47,6 +48,7 @@ class Api:
         gate: Gate,
         limits: Limits | None = None,
         replica_labels: frozenset[str] = frozenset(),
+        marks: Marks = MARKS,
         subscriptions: Subscriptions | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -54,6 +56,7 @@ class Api:
         self._receiver = receiver
         self._limits = limits or Limits()
         self._replica_labels = replica_labels
+        self._marks = marks
         self._subscriptions = subscriptions or Subscriptions(None)
         self._clock = clock or SystemClock()
         self._door = Door(gate, self._limits, self._clock)
@@ -123,6 +126,7 @@ class Api:
             instance=instance,
             ignored=self._replica_labels if own is None else frozenset(own),
             only=known.sender.identity_labels,
+            marks=self._marks,
         )
 
     async def _take(self, alerts: Sequence[Alert]) -> DeliveryReceipt:

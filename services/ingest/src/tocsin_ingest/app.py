@@ -19,7 +19,9 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
     outbox = Outbox(parts.redis, "ingest", intake.read, parts.bus.publish)
-    records = intake.Intake(parts.redis, outbox, ttl_days=settings.run_ttl_days)
+    records = intake.Intake(
+        parts.redis, outbox, ttl_days=settings.run_ttl_days, repeat_seconds=settings.repeat_seconds
+    )
     receiver = Receiver(records, parts.runs)
 
     if settings.role.triages:

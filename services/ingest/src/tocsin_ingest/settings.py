@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 from pydantic import Field, SecretStr, model_validator
 
 from tocsin_contracts import ForgeKind
+from tocsin_ingest.marks import PASSING, PLACES
 from tocsin_ingest.senders import SHORTEST_TOKEN, Sender, faults
 from tocsin_ingest.triage.rules import Rules
 from tocsin_kit.settings import ServiceSettings
@@ -75,6 +76,17 @@ class Settings(ServiceSettings):
     replica_labels: tuple[str, ...] = Field(
         default=("prometheus_replica", "replica", "alertmanager"),
         description="Labels that only tell replicas of a sender apart.",
+    )
+    incident_labels: tuple[str, ...] = Field(
+        default=PLACES,
+        description="Labels that tell incidents of one alert name apart, if no workload is known.",
+    )
+    volatile_labels: tuple[str, ...] = Field(
+        default=PASSING,
+        description="Labels that never tell incidents apart: a restart or a rise changes them.",
+    )
+    repeat_seconds: float = Field(
+        default=60, ge=0, description="Seconds between news of a run that add nothing but text."
     )
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ from tocsin_ingest.edge.bodies import Limits
 from tocsin_ingest.edge.gate import Gate
 from tocsin_ingest.edge.subscriptions import Authority, Subscriptions
 from tocsin_ingest.forge_api import ForgeApi
+from tocsin_ingest.marks import Marks
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
 from tocsin_kit.parts import Parts
@@ -36,6 +37,7 @@ def http(settings: Settings, parts: Parts, receiver: Receiver) -> ASGIApp:
         gate=gate,
         limits=limits,
         replica_labels=frozenset(settings.replica_labels),
+        marks=Marks(settings.incident_labels, frozenset(settings.volatile_labels)),
         subscriptions=Subscriptions(_amazon(settings)),
     ).app(forges.routes())
 
