@@ -19,7 +19,7 @@ from tocsin_kit.errors import PermanentError
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.build import RUN
-from tocsin_testing.crowd import FakeOpenRuns, FakeStorms, FakeTickets
+from tocsin_testing.crowd import FakeJoined, FakeOpenRuns, FakeStorms, FakeTickets
 from tocsin_testing.fakes import FakeIntake, FakeRuns
 from tocsin_testing.gate import FakeTimers
 
@@ -32,7 +32,7 @@ def intake():
 def handlers(intake, *known, runs=None):
     store, rules = runs or FakeRuns(*known), Rules()
     judge = Judge(["Watchdog"], rules)
-    crowd = Crowd(store, FakeOpenRuns(), FakeStorms(), FakeTickets(), FakeTimers())
+    crowd = Crowd(store, FakeOpenRuns(), FakeStorms(), FakeTickets(), FakeJoined(), FakeTimers())
     triage = Subgraph("ingest", graph.build(Nodes(judge, rules, crowd)), InMemorySaver())
     return Handlers(triage, Receiver(intake, store), store, judge=judge, rules=rules, crowd=crowd)
 

@@ -34,7 +34,7 @@ from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 from tocsin_testing import build
 from tocsin_testing.build import NOW, RUN
-from tocsin_testing.crowd import FakeOpenRuns, FakeStorms, FakeTickets
+from tocsin_testing.crowd import FakeJoined, FakeOpenRuns, FakeStorms, FakeTickets
 from tocsin_testing.fakes import FakeClock, FakeIntake, FakeRuns, outage
 from tocsin_testing.gate import FakeTimers
 
@@ -60,7 +60,9 @@ class Desk:
         self.runs, self.intake, self.clock = FakeRuns(), FakeIntake(), FakeClock()
         self.storms, self.tickets = FakeStorms(threshold), FakeTickets()
         self.timers = FakeTimers()
-        self.crowd = Crowd(self.runs, FakeOpenRuns(), self.storms, self.tickets, self.timers)
+        self.crowd = Crowd(
+            self.runs, FakeOpenRuns(), self.storms, self.tickets, FakeJoined(), self.timers
+        )
         self.saver = InMemorySaver()
         self.handlers = self.worker()
 
@@ -134,7 +136,7 @@ async def test_d13_the_incident_of_a_silenced_alert_reopens_when_the_silence_end
     desk = Desk(silences=[ABOUT_X])
     await desk.accept()
     await desk.finish(RUN)
-    assert desk.intake.reopening == {RUN: SPAN["end"]}
+    assert desk.intake.reopening == {RUN: SPAN["end"]}  # the silence of the past is over
 
 
 async def test_an_alert_whose_title_says_nothing_is_wrong_stays_suppressed_for_its_episode():
@@ -234,28 +236,66 @@ async def test_a_superseded_alert_that_still_fires_gets_its_own_run_when_the_oth
     assert [type(event).__name__ for event in desk.intake.told] == ["AlertAccepted"]
 
 
-async def test_a_storm_is_told_once_and_one_run_stands_for_each_root():
+@pytest.mark.parametrize("first", ["r1", "r2"])
+async def test_a_superseded_episode_may_open_a_run_again_once_the_other_run_has_ended(first):
+    desk = Desk(correlation={"mode": "on"})
+    await desk.accept("r1", labels=NODE)
+    await desk.accept("r2", seconds=10, labels=NODE)
+    await desk.finish(first)
+    assert desk.intake.reopening == ({"r1": None} if first == "r1" else {"r2": None})
+    await desk.finish("r2" if first == "r1" else "r1")
+    ended = desk.runs.runs["r1"].fact(RunFinished).at
+    assert desk.intake.reopening["r2"] >= ended
+
+
+async def test_an_alert_that_joined_a_silenced_run_and_is_not_silenced_gets_its_own():
+    desk = Desk(silences=[ABOUT_X])
+    await desk.accept()
+    other = build.alert_repeated(alert=build.alert(fingerprint="y", labels={"alertname": "Y"}))
+    desk.runs.runs[RUN] = build.run(other, *desk.runs.runs[RUN].facts.values())
+    await desk.finish(RUN)
+    (told,) = desk.intake.told
+    assert told.alert.fingerprint == "y"
+
+
+async def test_an_alert_that_is_held_back_for_long_is_judged_anew_meanwhile():
+    desk = Desk(silences=[ABOUT_X | {"end": NOW + timedelta(days=3650)}])
+    await desk.accept()
+    ended = desk.runs.runs[RUN].fact(RunFinished).at
+    await desk.finish(RUN)
+    assert desk.intake.reopening == {RUN: ended + timedelta(minutes=30)}
+
+
+async def test_in_a_storm_one_run_stands_for_each_root():
     desk = Desk(threshold=2, correlation={"mode": "off"})
     answers = [await desk.accept(f"r{n}", labels={"node": f"n{n % 2}"}) for n in range(7)]
-    told = [type(event).__name__ for answer in answers for event in answer]
-    assert told.count("StormStarted") == 1
-    assert told.count("IncidentOpened") == 4  # two before the storm, and one for each node in it
-    started = next(e for answer in answers for e in answer if isinstance(e, StormStarted))
-    assert (started.run_id, started.new_runs) == ("r2", 3)
+    opened = [e for answer in answers for e in answer if isinstance(e, IncidentOpened)]
+    assert [(e.run_id, e.storm) for e in opened] == [
+        ("r0", ""),
+        ("r1", ""),
+        ("r2", "r2"),
+        ("r3", "r2"),
+    ]
     merged = [e for answer in answers for e in answer if isinstance(e, RunSuperseded)]
     assert [(e.run_id, e.into) for e in merged] == [("r4", "r2"), ("r5", "r3"), ("r6", "r2")]
     assert all(e.storm == "r2" and "there is a storm" in e.why for e in merged)
 
 
-async def test_a_storm_is_looked_at_again_after_its_window():
-    desk = Desk(threshold=0)
-    await desk.accept()
+async def test_the_run_that_makes_a_storm_lets_people_know_at_once_and_once():
+    desk = Desk(threshold=1)
+    for number in range(4):
+        await desk.accept(f"r{number}", labels=NODE)
     (timer,) = desk.timers.set
-    assert (timer.kind, timer.about, timer.due_at) == (
-        TimerKind.STORM_LOOK,
-        RUN,
-        NOW + timedelta(seconds=60),
-    )
+    assert (timer.kind, timer.about, timer.due_at) == (TimerKind.STORM_LOOK, "r1", NOW)
+
+
+async def test_the_first_look_at_a_storm_tells_of_it_and_the_later_ones_do_not():
+    desk = Desk()
+    desk.storms.sight = Look(goes_on=True, digest=None, new_runs=101, started_at=NOW)
+    started = await desk.handlers.on_storm_due(storm_timer())
+    assert isinstance(started, StormStarted)
+    assert (started.storm, started.new_runs, started.window_seconds) == (RUN, 101, 60)
+    assert await desk.handlers.on_storm_due(desk.timers.set[0]) is None
 
 
 async def test_in_a_storm_a_leader_that_has_ended_is_replaced():
@@ -304,8 +344,7 @@ async def test_p1_a_run_whose_turn_has_not_come_waits_and_decides_nothing_twice(
     assert 1 <= waiting.value.retry_in <= 10
     desk.tickets.limit, desk.storms.down = 1, outage()  # it is not asked again
     desk.handlers = desk.worker()
-    started, opened = await desk.accept()
-    assert isinstance(started, StormStarted)
+    (opened,) = await desk.accept()
     assert (type(opened), len(opened.decisions)) == (IncidentOpened, 6)
 
 

@@ -51,6 +51,11 @@ def late_news(run_id: str) -> str:
     return f"tocsin:news:{{{run_id}}}"
 
 
+def joined(run_id: str) -> str:
+    """The runs that were superseded by a run."""
+    return f"tocsin:joined:{{{run_id}}}"
+
+
 def triage(part: str) -> str:
     """What triage knows of all runs together, in parts that share a slot."""
     return f"tocsin:{part}:{{triage}}"

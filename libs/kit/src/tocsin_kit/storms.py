@@ -37,6 +37,8 @@ class Look:
 
     goes_on: bool
     digest: Digest | None
+    new_runs: int = 0
+    started_at: datetime | None = None
 
 
 class Storms:
@@ -63,9 +65,9 @@ class Storms:
 
     async def look(self, storm: str) -> Look:
         """Return whether a storm goes on; one that has died down ends with this look."""
-        goes_on, digest = await self._call("look", storm, "", "")
+        on, digest, count, since = await self._call("look", storm, "", "")
         found = Digest.model_validate_json(digest) if digest else None
-        return Look(goes_on == "on", found)
+        return Look(on == "on", found, int(count), from_millis(since) if on else None)
 
     async def _call(self, mode: str, name: str, root: str, replacing: str) -> list[str]:
         now = millis(self._clock.now())

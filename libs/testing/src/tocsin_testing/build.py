@@ -33,6 +33,7 @@ from tocsin_contracts import (
     PlanDrafted,
     PlanStale,
     PullRequestOpened,
+    RelatedAlert,
     RunCancelRequested,
     RunEscalated,
     RunFinished,
@@ -97,6 +98,7 @@ __all__ = [
     "plan_drafted",
     "plan_stale",
     "pull_request_opened",
+    "related_alert",
     "run",
     "run_cancel_requested",
     "run_escalated",
@@ -130,6 +132,12 @@ def run(*facts: Event, **changes: Any) -> Run:
         "facts": {fact.topic: fact for fact in facts},
     }
     return Run(**(fields | changes))
+
+
+def related_alert(**changes: Any) -> RelatedAlert:
+    """Return an alert that joined a run after it was opened."""
+    late = {"alert": alert(fingerprint="late", title="HighLatency"), "at": NOW, "why": "one node"}
+    return RelatedAlert(**(late | changes))
 
 
 def approval(**changes: Any) -> Approval:

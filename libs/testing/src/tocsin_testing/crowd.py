@@ -57,6 +57,21 @@ class FakeStorms(Outage):
         return self.sight
 
 
+class FakeJoined(Outage):
+    """Which runs were superseded by which."""
+
+    def __init__(self) -> None:
+        self.joined: list[tuple[RunId, RunId]] = []
+
+    async def add(self, into: RunId, run_id: RunId) -> None:
+        """Keep one."""
+        self.joined.append((into, run_id))
+
+    async def of(self, into: RunId) -> list[RunId]:
+        """Return those of a run."""
+        return [run_id for known, run_id in self.joined if known == into]
+
+
 class FakeTickets(Outage):
     """So many tickets, first come first served."""
 

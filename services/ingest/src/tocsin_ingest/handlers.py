@@ -1,7 +1,7 @@
 """Where events meet the triage graph."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tocsin_contracts import (
     AlertAccepted,
@@ -11,8 +11,10 @@ from tocsin_contracts import (
     EndReason,
     Event,
     RunFinished,
+    RunId,
     RunSuperseded,
     StormEnded,
+    StormStarted,
 )
 from tocsin_ingest.judge import Judge
 from tocsin_ingest.ports import Crowd, Runs
@@ -24,7 +26,7 @@ from tocsin_kit.clock import Clock, SystemClock, from_millis
 from tocsin_kit.graphs import Subgraph
 from tocsin_kit.intake import known_start
 from tocsin_kit.run_view import Run
-from tocsin_kit.storms import Digest
+from tocsin_kit.storms import Digest, Look
 from tocsin_kit.timers import Timer
 
 
@@ -66,11 +68,7 @@ class Handlers:
         rule held that ended it, or the run that took it in was open.
         """
         run = await self._crowd.reader.get(event.run_id)
-        if run and (
-            _began_later(event, run)
-            or _outlives(event, run)
-            or await self._is_left_alone(event, run)
-        ):
+        if run and (_began_later(event, run) or await self._is_left_alone(event, run)):
             await self._receiver.take_again(event.alert, event.run_id)
 
     async def on_run_finished(self, event: RunFinished) -> None:
@@ -80,22 +78,27 @@ class Handlers:
         await self._crowd.tickets.leave(event.run_id)
         if run is None or accepted is None:
             return
-        rules = self._rules.correlation
-        card = correlation.card(run.id, accepted.at, accepted.alert, rules)
+        card = correlation.card(run.id, accepted.at, accepted.alert, self._rules.correlation)
         await self._crowd.open_runs.remove(card.model_dump_json())
-        suppressed = run.fact(AlertSuppressed)
-        reopens_at = suppressed.until if suppressed else None
-        await self._receiver.close(accepted.incident_key, event.run_id, reopens_at)
+        await self._receiver.close(
+            accepted.incident_key, run.id, await self._reopens_at(run, event.at)
+        )
         repeated = run.fact(AlertRepeated)
-        if repeated and _outlives(repeated, run):
-            await self._receiver.take_again(repeated.alert, event.run_id)
+        if repeated and await self._is_left_alone(repeated, run):
+            await self._receiver.take_again(repeated.alert, run.id)
+        for joined in await self._crowd.joined.of(run.id):
+            await self._reopen(joined, event.at)
 
-    async def on_storm_due(self, timer: Timer) -> StormEnded | None:
-        """Look whether a storm is over: tell what it was made of, or look again later."""
+    async def on_storm_due(self, timer: Timer) -> StormStarted | StormEnded | None:
+        """Tell of a storm, look again after each window, and tell at its end what it was."""
         look = await self._crowd.storms.look(timer.about)
-        if look.goes_on:
-            await self._crowd.timers.set_timer(self._later(timer))
-        return _digest(timer, look.digest) if look.digest else None
+        if look.digest:
+            return _ended(timer, look.digest)
+        if not look.goes_on:
+            return None
+        await self._crowd.timers.set_timer(self._later(timer))
+        window = self._rules.storm.window_seconds
+        return _started(timer, look, window) if timer.due_at == look.started_at else None
 
     def _later(self, timer: Timer) -> Timer:
         """The next multiple of a window: the same timer from whoever sets it again."""
@@ -104,18 +107,48 @@ class Handlers:
         due = timer.due_at + timedelta(seconds=window * (missed + 1))
         return timer.model_copy(update={"due_at": due})
 
+    async def _reopens_at(self, run: Run, ended: datetime) -> datetime | None:
+        """From when on the same episodes open a new run: when the reason of the end may be gone."""
+        if suppressed := run.fact(AlertSuppressed):
+            again = ended + timedelta(minutes=self._rules.recheck_minutes)
+            return min(suppressed.until, again) if suppressed.until else None
+        superseded = run.fact(RunSuperseded)
+        if superseded is None:
+            return None
+        await self._crowd.joined.add(superseded.into, run.id)
+        return None if await self._is_open(superseded.into) else ended
+
+    async def _reopen(self, run_id: RunId, at: datetime) -> None:
+        """Let the episodes of a run open a new one: the run that looked after it has ended."""
+        run = await self._crowd.reader.get(run_id)
+        accepted = run.fact(AlertAccepted) if run else None
+        if accepted:
+            await self._receiver.close(accepted.incident_key, run_id, at)
+
     async def _is_left_alone(self, event: AlertRepeated, run: Run) -> bool:
-        """Whether the reason for which nobody looks after a firing alert is gone."""
-        if not run.state.terminal:
-            return False
+        """Whether nobody looks after an alert that joined a run which has ended."""
+        if not run.state.terminal or _outlives(event, run):
+            return run.state.terminal
         if run.fact(AlertSuppressed):
             return not await self._judge.holds(event.alert, self._clock.now())
         superseded = run.fact(RunSuperseded)
-        into = await self._crowd.reader.get(superseded.into) if superseded else None
-        return superseded is not None and (into is None or into.state.terminal)
+        return superseded is not None and not await self._is_open(superseded.into)
+
+    async def _is_open(self, run_id: RunId) -> bool:
+        run = await self._crowd.reader.get(run_id)
+        return run is not None and not run.state.terminal
 
 
-def _digest(timer: Timer, digest: Digest) -> StormEnded:
+def _started(timer: Timer, look: Look, window: float) -> StormStarted:
+    return StormStarted(
+        run_id=timer.run_id,
+        storm=timer.about,
+        new_runs=max(1, look.new_runs),
+        window_seconds=window,
+    )
+
+
+def _ended(timer: Timer, digest: Digest) -> StormEnded:
     return StormEnded(
         run_id=timer.run_id,
         storm=timer.about,

@@ -4,11 +4,9 @@ from datetime import timedelta
 
 from tocsin_contracts import (
     Correlation,
-    Event,
     IncidentOpened,
     RunId,
     RunSuperseded,
-    StormStarted,
 )
 from tocsin_ingest import endings
 from tocsin_ingest.judge import Finding, Judge
@@ -87,12 +85,13 @@ class Nodes:
             place = await self._crowd.storms.enter(run_id, root, place.leader)
         if place is None:
             return _said(state, "There is no storm.")
-        started = [await self._started(run_id, place)] if place.storm == run_id else []
+        if place.storm == run_id:
+            await self._watch_over(place)
         if place.leader != run_id:
             why = f"there is a storm, and run {place.leader} stands for {root}"
             return _superseded(state, place.leader, why, storm=place.storm)
         said = _said(state, f"There is a storm; this run stands for {root}.")
-        return {"in_storm": place.storm, "answer": started, **said}
+        return {"in_storm": place.storm, **said}
 
     async def routing(self, state: TriageState) -> TriageState:
         """Find out whose it is."""
@@ -129,7 +128,7 @@ class Nodes:
             related=state.get("related"),
             storm=state.get("in_storm", ""),
         )
-        return {"answer": [*state.get("answer", []), opened]}
+        return {"answer": [opened]}
 
     async def _first_open(self, found: list[Correlation]) -> Correlation | None:
         for one in found[:CANDIDATES]:
@@ -141,15 +140,15 @@ class Nodes:
         run = await self._crowd.reader.get(run_id)
         return run is not None and not run.state.terminal
 
-    async def _started(self, run_id: RunId, place: Place) -> Event:
-        """Tell of a storm, and see to it that somebody looks whether it is over."""
-        window = self._rules.storm.window_seconds
-        due = place.started_at + timedelta(seconds=window)
+    async def _watch_over(self, place: Place) -> None:
+        """See to it that people hear of a storm now, and that somebody looks when it is over."""
         await self._crowd.timers.set_timer(
-            Timer(kind=TimerKind.STORM_LOOK, run_id=run_id, due_at=due, about=place.storm)
-        )
-        return StormStarted(
-            run_id=run_id, storm=place.storm, new_runs=place.new_runs, window_seconds=window
+            Timer(
+                kind=TimerKind.STORM_LOOK,
+                run_id=RunId(place.storm),
+                due_at=place.started_at,
+                about=place.storm,
+            )
         )
 
 

@@ -155,6 +155,16 @@ class Tickets(Protocol):
         """Give back whatever the run holds."""
 
 
+class Joined(Protocol):
+    """Which runs were superseded by which."""
+
+    async def add(self, into: RunId, run_id: RunId) -> None:
+        """Remember one."""
+
+    async def of(self, into: RunId) -> list[RunId]:
+        """Return those of a run."""
+
+
 class Timers(Protocol):
     """Things to look at later."""
 
@@ -170,4 +180,5 @@ class Crowd:
     open_runs: OpenRuns
     storms: Storms
     tickets: Tickets
+    joined: Joined
     timers: Timers

@@ -3,7 +3,7 @@
 -- ARGV: 1 'enter' or 'look', 2 now ms, 3 window ms, 4 new runs within a window that are no storm yet,
 --       5 run that enters or storm to look at, 6 root of the run, 7 leader that has ended ('' for none)
 -- Returns on 'enter' {storm ('' for none), leader, new runs in the window, start ms},
--- on 'look' {'on' or '', digest of the ended storm or ''}
+-- on 'look' {'on' or '', digest of the ended storm or '', new runs in the window, start ms}
 local LISTED, KEPT_MS = 10, 86400000
 local arrivals, storm, runs, ended = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local now, window, calm = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -12,9 +12,10 @@ if ARGV[1] == 'enter' then redis.call('ZADD', arrivals, 'NX', now, ARGV[5]) end
 redis.call('ZREMRANGEBYSCORE', arrivals, '-inf', '(' .. string.format('%.0f', now - window))
 redis.call('PEXPIRE', arrivals, KEPT_MS)
 local count = redis.call('ZCARD', arrivals)
+local others = ARGV[1] == 'enter' and count - 1 or count
 
 local id, since = redis.call('HGET', storm, 'id'), tonumber(redis.call('HGET', storm, 'since') or '0')
-if id and count <= calm / 2 and now - since >= window then
+if id and others <= calm / 2 and now - since >= window then
   local roots, fields = {}, redis.call('HGETALL', storm)
   for i = 1, #fields, 2 do
     local root = string.match(fields[i], '^runs:(.*)$')
@@ -36,7 +37,8 @@ if id and count <= calm / 2 and now - since >= window then
   id = false
 end
 if ARGV[1] == 'look' then
-  return {id == ARGV[5] and 'on' or '', redis.call('HGET', ended, ARGV[5]) or ''}
+  local on = id == ARGV[5]
+  return {on and 'on' or '', redis.call('HGET', ended, ARGV[5]) or '', count, on and since or 0}
 end
 
 if not id then

@@ -11,6 +11,7 @@ from tocsin_ingest.remote_silences import AlertmanagerSilences
 from tocsin_ingest.settings import Settings
 from tocsin_ingest.state import TriageState
 from tocsin_kit.graphs import Subgraph, saver
+from tocsin_kit.joined import Joined
 from tocsin_kit.moves import ANY, move
 from tocsin_kit.open_runs import OpenRuns
 from tocsin_kit.parts import Parts
@@ -30,6 +31,7 @@ def subscribe(settings: Settings, parts: Parts, receiver: Receiver) -> None:
         open_runs=OpenRuns(parts.redis),
         storms=Storms(parts.redis, window_seconds=storm.window_seconds, threshold=storm.new_runs),
         tickets=Tickets(parts.redis, storm.investigations),
+        joined=Joined(parts.redis),
         timers=parts.bus,
     )
     triage: Subgraph[TriageState] = Subgraph(

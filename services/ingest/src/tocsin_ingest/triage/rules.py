@@ -21,3 +21,8 @@ class Rules(Value):
     routes: tuple[Route, ...] = ()
     correlation: CorrelationRules = Field(default_factory=CorrelationRules)
     storm: StormRules = Field(default_factory=StormRules)
+    recheck_minutes: float = Field(
+        default=30,
+        gt=0,
+        description="After so long an alert that is held back is judged anew when it repeats.",
+    )
