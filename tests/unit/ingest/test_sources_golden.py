@@ -79,8 +79,13 @@ def test_a_problem_is_the_same_when_it_is_over(source, firing, resolved):
     assert first.fingerprint == last.fingerprint
 
 
-def test_every_payload_has_its_golden_file():
-    payloads = {path for path in FOLDER.glob("*/*.*") if path.suffixes in ([".json"], [".txt"])}
-    assert {path.with_suffix("").name for path in payloads} == {
-        path.name.removesuffix(".golden.json") for path in GOLDEN
-    }
+@pytest.mark.parametrize("source", sorted({path.parent.name for path in GOLDEN}))
+def test_enough_payloads_of_a_sender_were_read_by_a_person(source):
+    """All of Alertmanager and Grafana, three of each other one, or all where there are fewer."""
+    folder = FOLDER / source
+    plain = ([".json"], [".txt"])
+    payloads = {path.name.split(".")[0] for path in folder.iterdir() if path.suffixes in plain}
+    golden = {path.name.split(".")[0] for path in folder.glob("*.golden.json")}
+    assert golden <= payloads
+    whole = source in ("alertmanager", "grafana")
+    assert len(golden) >= (len(payloads) if whole else min(3, len(payloads)))

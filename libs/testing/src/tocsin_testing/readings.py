@@ -11,6 +11,8 @@ from tocsin_ingest.ports import Delivery
 
 RECEIVED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
+_SOURCES = sources.load()
+
 
 def alerts_of(
     source: str,
@@ -26,4 +28,4 @@ def alerts_of(
         source=source, instance=instance, ignored=frozenset(replicas), only=tuple(only)
     )
     delivery = Delivery(payload=payload, received_at=RECEIVED, headers=dict(headers or {}))
-    return [alert_of(reading, identity) for reading in sources.load()[source].parse(delivery)]
+    return [alert_of(reading, identity) for reading in _SOURCES[source].parse(delivery)]
