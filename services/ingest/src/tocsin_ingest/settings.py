@@ -1,11 +1,12 @@
 """Settings of the ingest service."""
 
 from enum import StrEnum
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, SecretStr, model_validator
 
 from tocsin_contracts import ForgeKind
+from tocsin_ingest.mapping import SOURCE_NAME, SourceMapping
 from tocsin_ingest.marks import PASSING, PLACES
 from tocsin_ingest.senders import SHORTEST_TOKEN, Sender, faults
 from tocsin_ingest.triage.rules import Rules
@@ -72,6 +73,13 @@ class Settings(ServiceSettings):
     )
     alertmanager_token: SecretStr | None = Field(
         default=None, description="Bearer token for that Alertmanager, if it wants one."
+    )
+    plugins: tuple[str, ...] = Field(
+        default=(), description="Alert sources of installed packages that are loaded, by name."
+    )
+    generic_sources: dict[Annotated[str, Field(pattern=SOURCE_NAME)], SourceMapping] = Field(
+        default_factory=dict,
+        description="Alert sources without code, by name: docs/sources.md#senders-without-code.",
     )
     replica_labels: tuple[str, ...] = Field(
         default=("prometheus_replica", "replica", "alertmanager"),

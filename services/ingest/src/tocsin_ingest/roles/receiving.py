@@ -21,7 +21,7 @@ AMAZON = "tocsin_ingest.verifying.amazon"
 
 def http(settings: Settings, parts: Parts, receiver: Receiver) -> ASGIApp:
     """Return the HTTP application that hands alerts to the receiver, and news of forges on."""
-    known = sources.load()
+    known = sources.load(settings.plugins, settings.generic_sources)
     gate = Gate(settings.senders, settings.ingest_tokens, dev=settings.dev)
     gate.check_names(known)
     limits = Limits(
