@@ -22,6 +22,7 @@ from tocsin_rca.handlers import Handlers
 from tocsin_rca.nodes import Nodes
 from tocsin_rca.ports import World
 from tocsin_testing import build
+from tocsin_testing.crowd import FakeLateNews
 
 SAMPLES = Path(__file__).parent / "samples"
 OOM = CauseClass.OOM_KILLED_LIMIT_TOO_LOW
@@ -56,12 +57,14 @@ class Desk:
         changes = json.loads(recorded.read_bytes()) if recorded.exists() else []
         self.cluster = Watched(SnapshotCluster(folder / "snapshot"))
         self.history = Watched(history(changes))
-        self.saver, self.calls = InMemorySaver(), 200
+        self.saver, self.calls, self.news = InMemorySaver(), 200, FakeLateNews()
         self._clock = clock
 
     def nodes(self):
         world = World(self.cluster, self.history, self._clock)
-        return Nodes(world, analyzers.load(), lambda: Budget(self.calls, 30, lambda: 0.0))
+        return Nodes(
+            world, analyzers.load(), lambda: Budget(self.calls, 30, lambda: 0.0), self.news
+        )
 
     def handlers(self, nodes=None):
         """Return the handlers of a worker that knows only what is stored."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tocsin_contracts import RunId
+from tocsin_contracts import RelatedAlert, RunId
 from tocsin_kit.storms import Look, Place
 from tocsin_kit.tickets import Turn
 from tocsin_testing.build import NOW
@@ -92,3 +92,20 @@ class FakeTickets(Outage):
         """Take a ticket back."""
         self.left.append(run_id)
         self.held.pop(run_id, None)
+
+
+class FakeLateNews(Outage):
+    """What joined which run, each alert once."""
+
+    def __init__(self) -> None:
+        self.news: dict[RunId, dict[str, RelatedAlert]] = {}
+
+    async def add(self, run_id: RunId, news: RelatedAlert) -> None:
+        """Keep one, unless it is known."""
+        self._answer()
+        self.news.setdefault(run_id, {}).setdefault(news.alert.fingerprint, news)
+
+    async def of(self, run_id: RunId) -> tuple[RelatedAlert, ...]:
+        """Return those of a run."""
+        self._answer()
+        return tuple(self.news.get(run_id, {}).values())

@@ -5,17 +5,24 @@ from collections.abc import Sequence
 
 from tocsin_agents.budget import Budget
 from tocsin_cluster.snapshot import SnapshotCluster
-from tocsin_contracts import HypothesisRejected, IncidentOpened, RunState
+from tocsin_contracts import (
+    AlertRepeated,
+    HypothesisRejected,
+    IncidentOpened,
+    RunState,
+    RunSuperseded,
+)
 from tocsin_gitops import config
 from tocsin_gitops.source import LocalGitSource
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
+from tocsin_kit.late_news import LateNews
 from tocsin_kit.moves import move
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
 from tocsin_rca import analyzers, graph
 from tocsin_rca.collectors.history import GitHistory
-from tocsin_rca.handlers import Handlers
+from tocsin_rca.handlers import Handlers, Listeners
 from tocsin_rca.nodes import Nodes
 from tocsin_rca.ports import World
 from tocsin_rca.settings import Settings
@@ -36,7 +43,8 @@ def build(flags: Sequence[str] = ()) -> Service:
         calls, seconds = settings.investigation_calls, settings.investigation_seconds
         return Budget(calls, seconds, time.monotonic)
 
-    nodes = Nodes(world, analyzers.load(), budget)
+    news = LateNews(parts.redis)
+    nodes = Nodes(world, analyzers.load(), budget, news)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
     handlers = Handlers(asking, settings.max_rca_attempts)
@@ -47,4 +55,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         move(RunState.RECEIVED, during=investigating),
     )
     parts.bus.on(HypothesisRejected, handlers.on_hypothesis_rejected, move(investigating))
+    listeners = Listeners(news)
+    parts.bus.watch(AlertRepeated, listeners.on_alert_repeated)
+    parts.bus.watch(RunSuperseded, listeners.on_run_superseded)
     return Service(settings=settings, port=settings.rca_port, parts=parts)

@@ -4,14 +4,19 @@ from collections.abc import Sequence
 
 from tocsin_contracts import (
     Alert,
+    AlertRepeated,
     CauseClass,
     Event,
     HypothesisRejected,
     IncidentOpened,
     InvestigationInconclusive,
+    Novelty,
+    RelatedAlert,
     RunId,
+    RunSuperseded,
 )
 from tocsin_kit.graphs import Subgraph
+from tocsin_rca.ports import LateNews
 from tocsin_rca.state import RcaState
 
 
@@ -47,3 +52,21 @@ class Handlers:
             {"run_id": run_id, "alert": alert, "attempt": attempt, "rejected": list(rejected)},
         )
         return state["answer"]
+
+
+class Listeners:
+    """What is told while somebody investigates: kept at once, and read between two steps."""
+
+    def __init__(self, news: LateNews) -> None:
+        self._news = news
+
+    async def on_alert_repeated(self, event: AlertRepeated) -> None:
+        """Keep an alert that is new to its run; one that only repeats says nothing."""
+        if event.novelty is Novelty.ALERT:
+            told = RelatedAlert(alert=event.alert, at=event.at, why="it is of the same incident")
+            await self._news.add(event.run_id, told)
+
+    async def on_run_superseded(self, event: RunSuperseded) -> None:
+        """Keep an alert for the run that looks after it now."""
+        told = RelatedAlert(alert=event.alert, at=event.at, why=event.why, run_id=event.run_id)
+        await self._news.add(event.into, told)

@@ -12,8 +12,9 @@ from tocsin_contracts import (
 from tocsin_kit import logging
 from tocsin_rca import collectors
 from tocsin_rca.analyzers import Analyzer, analyze
+from tocsin_rca.collectors import alerts
 from tocsin_rca.evidence import Case, conclude
-from tocsin_rca.ports import World
+from tocsin_rca.ports import LateNews, World
 from tocsin_rca.state import RcaState
 
 KEPT_CASES = 64
@@ -26,11 +27,16 @@ class Nodes:
     """The steps, with the world they look at and the analyzers they ask."""
 
     def __init__(
-        self, world: World, analyzers: Iterable[Analyzer], budget: Callable[[], Budget]
+        self,
+        world: World,
+        analyzers: Iterable[Analyzer],
+        budget: Callable[[], Budget],
+        news: LateNews,
     ) -> None:
         self._world = world
         self._analyzers = tuple(analyzers)
         self._budget = budget
+        self._news = news
         self._cases: dict[tuple[str, int], Case] = {}
 
     async def collect(self, state: RcaState) -> RcaState:
@@ -68,12 +74,17 @@ class Nodes:
         }
 
     async def _case(self, state: RcaState) -> Case:
-        """Return what this attempt saw; a worker that took over looks again."""
+        """Return what this attempt saw, with the alerts that joined the run meanwhile.
+
+        A worker that took over looks again.
+        """
         key = _key(state)
         if key not in self._cases:
             if len(self._cases) >= KEPT_CASES:
                 del self._cases[next(iter(self._cases))]
             self._cases[key] = await collectors.collect(state["alert"], self._world, self._budget())
+        news = await self._news.of(RunId(state["run_id"]))
+        self._cases[key] = alerts.heard(self._cases[key], news)
         return self._cases[key]
 
 

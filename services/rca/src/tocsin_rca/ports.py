@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from tocsin_cluster.port import Cluster
-from tocsin_contracts import FieldPath, ObjectRef, Scalar
+from tocsin_contracts import FieldPath, ObjectRef, RelatedAlert, RunId, Scalar
 
 
 class Clock(Protocol):
@@ -55,6 +55,16 @@ class History(Protocol):
 
         An empty cluster is one that the alert does not name.
         """
+
+
+class LateNews(Protocol):
+    """The alerts that joined a run after it was opened."""
+
+    async def add(self, run_id: RunId, news: RelatedAlert) -> None:
+        """Keep one, once however often it is told."""
+
+    async def of(self, run_id: RunId) -> tuple[RelatedAlert, ...]:
+        """Return those of a run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from tocsin_agents.budget import Budget
-from tocsin_contracts import Alert, EvidenceKind
-from tocsin_rca.collectors import commits, events, logs, nodes, objects, pods, services
+from tocsin_contracts import Alert
+from tocsin_rca.collectors import alerts, commits, events, logs, nodes, objects, pods, services
 from tocsin_rca.collectors.inquiry import (
     FAILURES,
     Inquiry,
@@ -16,7 +16,7 @@ from tocsin_rca.collectors.inquiry import (
     together,
 )
 from tocsin_rca.collectors.target import Target, find_target
-from tocsin_rca.evidence import Case, Observation, number
+from tocsin_rca.evidence import Case, number
 from tocsin_rca.ports import World
 
 Collector = Callable[[Target, Inquiry], Awaitable[Observations]]
@@ -46,7 +46,7 @@ async def collect(alert: Alert, world: World, budget: Budget) -> Case:
     )
     target, unseen = await _target(alert, inquiry)
     seen = await together(collector(target, inquiry) for collector in BUILTIN)
-    observations = number((_alert(alert, inquiry), *unseen, *seen))
+    observations = number((alerts.opening(alert, inquiry), *unseen, *seen))
     return Case(alert, target.named, target.workload, observations)
 
 
@@ -61,10 +61,3 @@ async def _target(alert: Alert, inquiry: Inquiry) -> tuple[Target, Observations]
         return target, ()
     why = "the cluster knows nothing by that name" if alert.workload else "it names no workload"
     return target, (inquiry.missing(inquiry.cluster.source, query, why),)
-
-
-def _alert(alert: Alert, inquiry: Inquiry) -> Observation[Alert]:
-    labels = "".join(f"\n  {key}: {value}" for key, value in sorted(alert.labels.items()))
-    text = f"{alert.title} ({alert.severity.value})\n{alert.summary}\nlabels:{labels}"
-    query = f"alert {alert.fingerprint}"
-    return inquiry.saw(EvidenceKind.ALERT, query, text, alert, source=alert.source)
