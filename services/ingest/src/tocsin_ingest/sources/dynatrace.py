@@ -7,7 +7,7 @@ from pydantic import AliasChoices, Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.fields import Tags, Text, flat, places
+from tocsin_ingest.sources.fields import Tags, Text, flat, named, places
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a Dynatrace problem"
@@ -72,7 +72,6 @@ class Dynatrace:
         problem = read(_Problem, said, WHAT)
         state = problem.state.lower()
         over = state == MERGED or values.status(state) is AlertStatus.RESOLVED
-        impact = {"impact": problem.impact} if problem.impact else {}
         known = problem.tags | _named(problem.entities)
         return [
             Reading(
@@ -80,8 +79,7 @@ class Dynatrace:
                 status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
                 severity=problem.severity,
                 summary=problem.text,
-                labels={"alertname": problem.title}
-                | impact
+                labels=named(alertname=problem.title, impact=problem.impact)
                 | places(texts(said))
                 | known
                 | places(known),
@@ -95,8 +93,10 @@ class Dynatrace:
 
 def _named(entities: list[Any] | str) -> dict[str, str]:
     """Return what in Kubernetes a problem strikes: the first of each kind."""
+    known = (one for one in entities if isinstance(one, dict) and one.get("name"))
+    kinds = ((ENTITIES.get(str(one.get("type"))), str(one["name"])) for one in known)
     found: dict[str, str] = {}
-    for entity in entities:
-        if isinstance(entity, dict) and entity.get("type") in ENTITIES and entity.get("name"):
-            found.setdefault(ENTITIES[entity["type"]], str(entity["name"]))
+    for kind, name in kinds:
+        if kind:
+            found.setdefault(kind, name)
     return found

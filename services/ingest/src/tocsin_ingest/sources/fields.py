@@ -74,6 +74,11 @@ def tags(given: Any) -> dict[str, str]:
     return texts(dict(pair for part in parts if (pair := _pair(part))))
 
 
+def named(**labels: str) -> dict[str, str]:
+    """Return the labels that have a value."""
+    return {name: value for name, value in labels.items() if value}
+
+
 def places(entries: Mapping[str, str]) -> dict[str, str]:
     """Return what in Kubernetes the entries name, under the names that Prometheus has for it."""
     found: dict[str, str] = {}

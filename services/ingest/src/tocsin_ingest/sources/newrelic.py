@@ -7,14 +7,14 @@ from pydantic import AliasChoices, Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.fields import Tags, Text, flat, places, tags
+from tocsin_ingest.sources.fields import Tags, Text, flat, named, places, tags
 from tocsin_ingest.sources.reading import Moment, Sent, read
 
 WHAT = "a New Relic notification"
 
 
 class _Issue(Sent):
-    id: str = Field(min_length=1, validation_alias=AliasChoices("issueid", "incidentid", "id"))
+    id: Text = Field(min_length=1, validation_alias=AliasChoices("issueid", "incidentid", "id"))
     title: str = Field(min_length=1, validation_alias=AliasChoices("title", "conditionname"))
     state: str = Field(
         min_length=1, validation_alias=AliasChoices("state", "currentstate", "eventtype")
@@ -42,11 +42,10 @@ class NewRelic:
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return the one issue of a request."""
-        issue = read(_Issue, _ids_as_text(flat(delivery.payload, WHAT)), WHAT)
+        issue = read(_Issue, flat(delivery.payload, WHAT), WHAT)
         words = (issue.state, issue.event_type.rpartition("_")[2])
         over = AlertStatus.RESOLVED in map(values.status, words)
         opens = issue.event_type.upper().endswith("OPEN") or issue.state.lower() == "open"
-        named = {"policy": issue.policy, "condition": issue.condition}
         known = _labels(issue)
         return [
             Reading(
@@ -54,8 +53,7 @@ class NewRelic:
                 status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
                 severity=issue.priority,
                 summary=issue.details,
-                labels={"alertname": issue.title}
-                | {name: value for name, value in named.items() if value}
+                labels=named(alertname=issue.title, policy=issue.policy, condition=issue.condition)
                 | known
                 | places(known),
                 starts_at=issue.created_at or (issue.timestamp if opens else None),
@@ -70,12 +68,6 @@ class NewRelic:
                 key=issue.id,
             )
         ]
-
-
-def _ids_as_text(said: dict[str, Any]) -> dict[str, Any]:
-    return said | {
-        name: str(said[name]) for name in ("id", "issueid", "incidentid") if name in said
-    }
 
 
 def _labels(issue: _Issue) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.fields import Loose, Tags, Text, places
+from tocsin_ingest.sources.fields import Loose, Tags, Text, named, places
 from tocsin_ingest.sources.reading import Moment, read
 
 WHAT = "an Opsgenie webhook"
@@ -62,13 +62,12 @@ class Opsgenie:
 
 def _reading(alert: _Alert, *, over: bool) -> Reading:
     said = alert.tags | alert.details
-    entity = {"entity": alert.entity} if alert.entity else {}
     return Reading(
         title=alert.message,
         status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
         severity=alert.priority,
         summary=alert.description,
-        labels={"alertname": alert.message} | entity | said | places(said),
+        labels=named(alertname=alert.message, entity=alert.entity) | said | places(said),
         starts_at=alert.created_at,
         ends_at=alert.updated_at if over else None,
         links=values.links({"sender": alert.source}),

@@ -8,7 +8,7 @@ from pydantic import AliasChoices, AliasPath, BeforeValidator, Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.fields import Loose, Text
+from tocsin_ingest.sources.fields import Loose, Text, named
 from tocsin_ingest.sources.reading import Moment, read
 
 INCIDENT = "incident"
@@ -104,7 +104,7 @@ def _reading(incident: _Incident, event_type: str, at: datetime | None) -> Readi
         status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
         severity=incident.priority or incident.urgency,
         summary=incident.description,
-        labels={"alertname": title, "service": incident.service},
+        labels=named(alertname=title, service=incident.service),
         starts_at=began,
         ends_at=at if over else None,
         links=values.links({"source": incident.html_url}),

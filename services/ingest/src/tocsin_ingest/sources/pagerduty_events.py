@@ -8,7 +8,7 @@ from pydantic import Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
-from tocsin_ingest.sources.fields import Loose, Tags, Text, places
+from tocsin_ingest.sources.fields import Loose, Tags, Text, named, places
 from tocsin_ingest.sources.reading import Moment, read
 
 WHAT = "a PagerDuty event"
@@ -70,13 +70,7 @@ def _reading(event: _Event) -> Reading:
     said, over = event.payload, event.event_action is _Action.RESOLVE
     if not event.dedup_key and not (said.summary and event.event_action is _Action.TRIGGER):
         raise BadPayloadError(f"not {WHAT}: dedup_key: Field required, or a trigger with a summary")
-    named = {
-        "source": said.source,
-        "component": said.component,
-        "group": said.group,
-        "class": said.kind,
-    }
-    labels = {name: value for name, value in named.items() if value}
+    labels = named(source=said.source, component=said.component, group=said.group, kind=said.kind)
     links = {one.text or one.href: one.href for one in event.links}
     return Reading(
         title=said.summary or f"PagerDuty event {event.dedup_key}",

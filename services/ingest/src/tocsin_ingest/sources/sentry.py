@@ -8,7 +8,7 @@ from pydantic import AliasChoices, AliasPath, BeforeValidator, Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
-from tocsin_ingest.sources.fields import Loose, Tags, Text, places
+from tocsin_ingest.sources.fields import Loose, Tags, Text, named, places
 from tocsin_ingest.sources.reading import Moment, read
 
 WHAT = "a Sentry webhook"
@@ -128,7 +128,7 @@ def _issue(issue: _Issue, action: str) -> list[Reading]:
             status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
             severity=issue.level,
             summary=issue.culprit,
-            labels={"alertname": issue.title, "project": issue.project},
+            labels=named(alertname=issue.title, project=issue.project),
             starts_at=issue.first_seen if action == ISSUE_OPENS else None,
             links=values.links({"source": issue.url}),
             key=f"issue {issue.id}",
@@ -141,7 +141,7 @@ def _event(event: _Event) -> Reading:
         title=event.title,
         severity=event.level,
         summary=event.culprit,
-        labels={"alertname": event.title, "project": event.project}
+        labels=named(alertname=event.title, project=event.project, environment=event.environment)
         | event.tags
         | places(event.tags),
         starts_at=event.at,
@@ -163,7 +163,7 @@ def _metric(metric: _Metric, sent: _Webhook) -> Reading:
         status=values.status(sent.action),
         severity=sent.action,
         summary=sent.data.text,
-        labels={"alertname": metric.name, "project": ",".join(sorted(metric.projects))},
+        labels=named(alertname=metric.name, project=",".join(sorted(metric.projects))),
         starts_at=metric.started_at,
         ends_at=metric.closed_at,
         links=values.links({"source": sent.data.web_url}),
@@ -173,13 +173,11 @@ def _metric(metric: _Metric, sent: _Webhook) -> Reading:
 
 def _plugin(sent: _Plugin) -> Reading:
     title = sent.event.title or sent.message or sent.culprit
-    environment = {"environment": sent.event.environment} if sent.event.environment else {}
     return Reading(
         title=title or f"Sentry issue {sent.id}",
         severity=sent.level,
         summary=sent.message or sent.culprit,
-        labels={"alertname": title, "project": sent.project}
-        | environment
+        labels=named(alertname=title, project=sent.project, environment=sent.event.environment)
         | sent.event.tags
         | places(sent.event.tags),
         starts_at=sent.event.at,

@@ -7,7 +7,7 @@ from pydantic import Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.fields import Loose, Tags, Text
+from tocsin_ingest.sources.fields import Loose, Tags, Text, named
 from tocsin_ingest.sources.reading import Moment, read
 
 WHAT = "an Uptime Kuma notification"
@@ -75,14 +75,12 @@ def _reading(sent: _Notification) -> Reading:
     beat, monitor = sent.heartbeat, sent.monitor
     told_over = values.status(sent.event_type) is AlertStatus.RESOLVED
     over = told_over or beat.status is _State.UP
-    named = {"type": monitor.type, "hostname": monitor.hostname}
     return Reading(
         title=monitor.name,
         status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
         severity=sent.urgency,
         summary=beat.message,
-        labels={"alertname": monitor.name}
-        | {name: value for name, value in named.items() if value}
+        labels=named(alertname=monitor.name, type=monitor.type, hostname=monitor.hostname)
         | monitor.tags,
         starts_at=beat.time if beat.important and not over else None,
         ends_at=beat.time if over else None,

@@ -8,7 +8,7 @@ from pydantic import AliasChoices, Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
-from tocsin_ingest.sources.fields import Text, flat, places
+from tocsin_ingest.sources.fields import Text, flat, named, places
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a VictorOps alert"
@@ -71,13 +71,13 @@ class VictorOps:
 def _reading(alert: _Alert, said: dict[str, str]) -> Reading:
     words = (alert.type, alert.phase, alert.state)
     over = AlertStatus.RESOLVED in map(values.status, words)
-    tool = {"monitoring_tool": alert.tool} if alert.tool else {}
+    title = alert.title or alert.entity
     return Reading(
-        title=alert.title or alert.entity,
+        title=title,
         status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
         severity=alert.type,
         summary=alert.message,
-        labels={"alertname": alert.title or alert.entity} | tool | places(said),
+        labels=named(alertname=title, monitoring_tool=alert.tool) | places(said),
         starts_at=alert.opened_at or (None if over else alert.changed_at),
         ends_at=(alert.resolved_at or alert.changed_at) if over else None,
         key=alert.entity,

@@ -7,7 +7,7 @@ from pydantic import AliasChoices, Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
-from tocsin_ingest.sources.fields import Tags, Text, flat, places
+from tocsin_ingest.sources.fields import Tags, Text, flat, named, places
 from tocsin_ingest.sources.reading import Moment, Sent, read
 
 WHAT = "a Zabbix alert"
@@ -64,14 +64,15 @@ class Zabbix:
         """Return the one event of a request: its trigger is who it is."""
         event = read(_Event, flat(delivery.payload, WHAT), WHAT)
         over = event.value == _OVER or values.status(event.status) is AlertStatus.RESOLVED
-        host = {"host": event.host} if event.host else {}
         return [
             Reading(
                 title=event.title,
                 status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
                 severity=_severity(event),
                 summary=event.message,
-                labels={"alertname": event.title} | host | event.tags | places(event.tags),
+                labels=named(alertname=event.title, host=event.host)
+                | event.tags
+                | places(event.tags),
                 starts_at=event.since,
                 ends_at=event.until if over else None,
                 links=values.links({"sender": event.url}),
