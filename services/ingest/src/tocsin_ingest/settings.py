@@ -44,7 +44,7 @@ class Settings(ServiceSettings):
     )
     senders: dict[str, Sender] = Field(
         default_factory=dict,
-        description="How senders prove who they are, by source or source/instance.",
+        description="Who may send, by source or source/instance: docs/sources.md#who-may-send.",
     )
     forge_secrets: dict[ForgeKind, tuple[SecretStr, ...]] = Field(
         default_factory=dict,
