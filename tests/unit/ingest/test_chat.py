@@ -3,12 +3,19 @@
 import json
 from datetime import timedelta
 
+import httpx
 import pytest
+from pydantic import SecretStr
 
 from tocsin_contracts import AlertStatus, Severity
+from tocsin_ingest import sources
 from tocsin_ingest.alerts import Identity, alert_of
+from tocsin_ingest.api import Api
+from tocsin_ingest.edge.gate import Gate
 from tocsin_ingest.ports import BadPayloadError, Delivery
+from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.sources.chat import Chat
+from tocsin_testing.fakes import FakeIntake, FakeRuns
 from tocsin_testing.readings import RECEIVED, alerts_of
 
 
@@ -109,3 +116,41 @@ def test_a_message_of_any_length_is_cut_and_its_secrets_are_masked():
     assert "[redacted]" in said.summary
     assert "ghp_a" not in said.model_dump_json()
     assert len(said.model_dump_json()) < 16_384
+
+
+TOKEN = "a-token-of-the-tests"
+
+
+@pytest.fixture
+def chat():
+    gate = Gate({}, [SecretStr(TOKEN)], dev=False)
+    api = Api(sources.load(), Receiver(FakeIntake(), FakeRuns()), gate=gate)
+    transport = httpx.ASGITransport(api.app())
+
+    async def post(body, *, key="", token=TOKEN):
+        headers = {"Authorization": f"Bearer {token}"} | ({"Idempotency-Key": key} if key else {})
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.post("/chat", json=body, headers=headers)
+
+    return post
+
+
+async def test_p1_a_message_that_is_answered_with_202_has_a_run_to_look_at(chat):
+    answer = await chat({"message": "checkout is slow"}, key="k1")
+    said = answer.json()
+    assert (answer.status_code, said["status"]) == (202, "accepted")
+    assert said["run_id"] == said["thread_id"] == said["alerts"][0]["run_id"]
+    assert said["poll_url"] == f"/api/v1/runs/{said['run_id']}"
+
+
+async def test_the_same_key_twice_is_the_same_run(chat):
+    first, again, other = [
+        (await chat({"message": message}, key=key)).json()["run_id"]
+        for message, key in (("slow", "k1"), ("still slow", "k1"), ("slow", "k2"))
+    ]
+    assert first == again != other
+
+
+async def test_only_a_known_sender_may_say_anything(chat):
+    assert (await chat({"message": "checkout is slow"}, token="another-token")).status_code == 401
+    assert (await chat({"text": "checkout is slow"})).status_code == 422
