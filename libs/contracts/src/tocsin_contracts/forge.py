@@ -35,11 +35,7 @@ class ForgeAuthor(Value):
 
 
 class ForgeEventReceived(Event):
-    """A person, or another machine, did something to a pull request or pushed to a branch.
-
-    Its run is the one that opened the pull request; of others it is a made-up one with no record.
-    All of its text is untrusted.
-    """
+    """Something happened to a pull request or a branch; unless we opened it, its run is made up."""
 
     topic: ClassVar[str] = "forge.event-received.v1"
 
