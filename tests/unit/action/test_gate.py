@@ -51,6 +51,13 @@ async def test_a_plan_is_put_to_those_who_may_decide_for_a_limited_time(desk):
     assert desk.forge.asked == []
 
 
+async def test_a_question_says_that_changes_have_to_wait_and_whose_it_is(desk):
+    opened = build.incident_opened(freeze="year end", team="payments")
+    desk.runs.runs[build.RUN] = build.run(opened)
+    asked = await desk.handlers().on_plan_drafted(build.plan_drafted(plan=desk.plan()))
+    assert (asked.freeze, asked.team) == ("year end", "payments")
+
+
 async def test_p5_asking_twice_is_one_approval_with_its_first_expiry(desk):
     first = await desk.ask()
     desk.clock.advance(600)

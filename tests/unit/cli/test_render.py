@@ -13,7 +13,7 @@ from rich.text import Text
 from tocsin_cli import render
 from tocsin_cli.live import Live
 from tocsin_cli.terminal import one_line, plain, show
-from tocsin_contracts.views import ApprovalState, RunView
+from tocsin_contracts.views import ApprovalState, RunView, TriageView
 
 VIEW = RunView.model_validate_json(Path(__file__).with_name("sample.run.json").read_bytes())
 
@@ -81,6 +81,20 @@ def test_of_many_alerts_of_an_incident_some_are_shown_and_the_rest_counted():
     text = run_shown(VIEW.model_copy(update={"members": (member,) * 12, "occurrences": 1}))
     assert "and 2 more\n" in text
     assert "1 delivery\n" in text
+
+
+def test_what_triage_decided_is_shown_and_where_to_go_on():
+    joined = {"alert": VIEW.alert, "at": VIEW.created_at, "why": "one node", "run_id": "r2"}
+    triage = {
+        "decisions": ["There is no storm."],
+        "superseded_by": "r0",
+        "team": "payments",
+        "freeze": "year end",
+        "joined": [joined],
+    }
+    text = run_shown(VIEW.model_copy(update={"triage": TriageView.model_validate(triage)}))
+    said = ["There is no storm.", "team payments", "freeze year end", "go on with run r0", "run r2"]
+    assert [part for part in said if part not in text] == []
 
 
 def test_a_section_is_shown_once_and_again_only_when_it_changed():

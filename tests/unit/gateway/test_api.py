@@ -12,6 +12,7 @@ from tocsin_kit.approvals import Refusal
 from tocsin_kit.errors import PermanentError
 from tocsin_testing import build
 from tocsin_testing.build import NOW, RUN
+from tocsin_testing.crowd import FakeLateNews
 from tocsin_testing.fakes import (
     FakeApprovals,
     FakeClock,
@@ -43,6 +44,7 @@ class Gateway:
             self.runs,
             self.bus,
             tallies=self.tallies,
+            news=FakeLateNews(),
             tokens=tokens,
         )
         self.app = api.build(routes)

@@ -120,3 +120,26 @@ def test_every_event_is_a_sentence_in_the_timeline(event_type):
 def test_a_view_survives_the_way_to_the_command_line():
     view = shown(build.hypothesis_formed(), build.plan_drafted(), approval=build.approval())
     assert RunView.model_validate_json(view.model_dump_json()) == view
+
+
+def test_p7_a_superseded_run_points_to_the_run_that_goes_on():
+    superseded = build.run_superseded(into="r0", why="both on node n1", decisions=("No silence.",))
+    view = shown(superseded)
+    assert (view.triage.superseded_by, view.triage.decisions) == ("r0", ("No silence.",))
+    assert view.timeline[-1].text == "Run r0 looks after it: both on node n1."
+
+
+def test_a_run_says_whose_it_is_and_that_changes_have_to_wait():
+    opened = build.incident_opened(team="payments", environment="prod", freeze="year end")
+    triage = shown(opened).triage
+    assert (triage.team, triage.environment, triage.freeze) == ("payments", "prod", "year end")
+
+
+def test_a_run_shows_the_alerts_whose_runs_it_took_over():
+    run = build.run(ACCEPTED, build.incident_opened())
+    news = (build.related_alert(run_id="r2"), build.related_alert())
+    assert views.detail(run, None, None, news).triage.joined == news[:1]
+
+
+def test_a_run_that_triage_has_not_decided_about_says_nothing_of_it():
+    assert shown().triage is None

@@ -102,7 +102,10 @@ def test_of_much_that_was_seen_the_first_lines_are_told_and_the_rest_is_counted(
     assert told[-1] == "- line 9"
 
 
-@pytest.mark.parametrize("state", [s for s in RunState if s.terminal and s != "suppressed"])
+ENDS = [s for s in RunState if s.terminal and s not in ("suppressed", "superseded")]
+
+
+@pytest.mark.parametrize("state", ENDS)
 def test_p4_the_end_of_a_run_is_told_with_its_sentence(state):
     message = rendered(build.run_finished(outcome=state))
     assert message.title == f"Run ended: {state.value}"
@@ -111,6 +114,34 @@ def test_p4_the_end_of_a_run_is_told_with_its_sentence(state):
 
 def test_nobody_hears_of_a_run_that_a_rule_suppressed():
     assert rendered(build.run_finished(outcome=RunState.SUPPRESSED)) is None
+
+
+def test_nobody_hears_of_a_run_that_another_one_looks_after():
+    assert messages.render(build.run_finished(outcome=RunState.SUPERSEDED)) is None
+
+
+def test_in_a_storm_people_hear_of_it_and_not_of_each_run():
+    assert messages.render(build.incident_opened(storm="r1")) is None
+    assert messages.render(build.storm_started(new_runs=101)).title == "Storm: 101 new runs"
+    over = messages.render(build.storm_ended(more_roots=2))
+    assert over.title == "Storm over: 300 runs"
+    assert over.text.splitlines() == [
+        "It began at 2026-03-02 09:55 UTC.",
+        "- node n1: 300 runs, see r1",
+        "… 2 more",
+    ]
+
+
+def test_a_message_says_whose_an_incident_is():
+    told = messages.render(build.incident_opened(team="payments", environment="prod"))
+    assert "Team payments, environment prod." in told.text
+
+
+def test_a_question_says_that_changes_have_to_wait():
+    freeze = "change freeze 'year end' holds until 2026-01-02T00:00:00+01:00"
+    asked = messages.render(build.approval_requested(freeze=freeze, team="payments"))
+    assert f"Changes have to wait: {freeze}." in asked.text
+    assert "Team payments." in asked.text
 
 
 def test_a_run_that_was_handed_over_is_told_once_with_all_that_was_seen():

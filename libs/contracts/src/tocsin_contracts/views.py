@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 from tocsin_contracts.alert import Alert, AlertStatus, Severity
 from tocsin_contracts.base import Value
 from tocsin_contracts.diagnosis import Hypothesis
+from tocsin_contracts.incident import Correlation, RelatedAlert
 from tocsin_contracts.plan import CheckResult, Plan
 from tocsin_contracts.states import EndReason, RunState
 from tocsin_contracts.workload import Workload
@@ -101,6 +102,22 @@ class TimelineEntry(Value):
     text: str
 
 
+class TriageView(Value):
+    """What was decided about a run when it was new."""
+
+    decisions: tuple[str, ...] = Field(default=(), description="What each step found, in words.")
+    superseded_by: str = Field(default="", description="The run that looks after it now.")
+    team: str = ""
+    environment: str = ""
+    freeze: str = Field(default="", description="The change freeze that held.")
+    related: Correlation | None = Field(
+        default=None, description="The open run that may have the same cause, and why."
+    )
+    joined: tuple[RelatedAlert, ...] = Field(
+        default=(), description="Alerts whose own runs were superseded by this one."
+    )
+
+
 class RunView(RunSummary):
     """Everything that is known about one run; parts are None until they happened."""
 
@@ -111,6 +128,7 @@ class RunView(RunSummary):
     members: tuple[MemberView, ...] = Field(
         default=(), description="The alerts of the newest run of an incident, last told first."
     )
+    triage: TriageView | None = None
     hypothesis: Hypothesis | None = None
     checks: tuple[CheckResult, ...] = ()
     plan: Plan | None = None

@@ -15,6 +15,7 @@ from tocsin_contracts import (
     ApprovalRequested,
     EndReason,
     Event,
+    IncidentOpened,
     PlanDrafted,
     PullRequestOpened,
     RunCancelRequested,
@@ -73,6 +74,8 @@ class Handlers:
             raise TransientError(f"run {event.run_id!r}: the approval vanished; opening it again")
         if approval.state is not ApprovalState.PENDING:
             return _decided(event, approval.state)
+        run = await self._runs.get(event.run_id)
+        opened = run.fact(IncidentOpened) if run else None
         return ApprovalRequested(
             run_id=event.run_id,
             approval_id=approval.id,
@@ -80,6 +83,8 @@ class Handlers:
             alert=event.alert,
             hypothesis=event.hypothesis,
             plan=plan,
+            freeze=opened.freeze if opened else "",
+            team=opened.team if opened else "",
         )
 
     async def on_approval_granted(self, event: ApprovalGranted) -> Event:

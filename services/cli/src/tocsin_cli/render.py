@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tocsin_cli.terminal import one_line, plain
 from tocsin_contracts import CheckVerdict, Evidence, EvidenceKind, Hypothesis, Plan, Risk, Severity
-from tocsin_contracts.views import ApprovalState, ApprovalView, RunSummary, RunView
+from tocsin_contracts.views import ApprovalState, ApprovalView, RunSummary, RunView, TriageView
 
 _EXCERPT = 160
 _MEMBERS = 10
@@ -41,9 +41,7 @@ def run_list(runs: Sequence[RunSummary]) -> Text:
 
 def sections(view: RunView) -> Iterator[Section]:
     """Yield what is known about a run, in the order in which it comes to be known."""
-    yield Section("alert", [_alert(view)])
-    if view.incident_parts:
-        yield Section("incident", [_incident(view)])
+    yield from _beginning(view)
     if view.hypothesis is not None:
         attempt = view.hypothesis.attempt
         yield Section(f"evidence {attempt}", [_evidence(view.hypothesis)])
@@ -63,6 +61,14 @@ def sections(view: RunView) -> Iterator[Section]:
     if view.finished is not None:
         ended = f"{view.finished.outcome.value} ({view.finished.reason.value})"
         yield Section("ended", [_titled("ended", ended, view.finished.sentence)])
+
+
+def _beginning(view: RunView) -> Iterator[Section]:
+    yield Section("alert", [_alert(view)])
+    if view.incident_parts:
+        yield Section("incident", [_incident(view)])
+    if view.triage is not None:
+        yield Section(f"triage {view.triage!r}", [_triage(view.triage)])
 
 
 def plan(plan: Plan) -> Sequence[Text]:
@@ -115,6 +121,16 @@ def _incident(view: RunView) -> Text:
     shown = _aligned(members[:_MEMBERS]) if len(members) > 1 else []
     more = [f"and {len(members) - _MEMBERS} more"] if len(members) > _MEMBERS else []
     return _indented("incident", [one_line(f"same {common}"), *counts, *shown, *more])
+
+
+def _triage(triage: TriageView) -> Text:
+    """Say what was decided, who has to know, and what belongs together."""
+    named = {"team": triage.team, "environment": triage.environment, "freeze": triage.freeze}
+    lines = [f"{name} {value}" for name, value in named.items() if value]
+    if triage.superseded_by:
+        lines.append(f"go on with run {triage.superseded_by}")
+    joined = [f"joined by {one.alert.title}, run {one.run_id}: {one.why}" for one in triage.joined]
+    return _titled("triage", *triage.decisions, *lines, *joined)
 
 
 def _evidence(hypothesis: Hypothesis) -> Text:

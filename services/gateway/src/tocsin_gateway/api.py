@@ -23,7 +23,7 @@ from tocsin_contracts.views import (
 )
 from tocsin_gateway import refusals, views
 from tocsin_gateway.guard import Guard
-from tocsin_gateway.ports import Approvals, Canceller, Publisher, Runs, Tallies
+from tocsin_gateway.ports import Approvals, Canceller, LateNews, Publisher, Runs, Tallies
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.approvals import Redeemed, Refusal
 from tocsin_kit.errors import TransientError
@@ -56,6 +56,7 @@ class Api:
         publisher: Publisher,
         *,
         tallies: Tallies,
+        news: LateNews,
         tokens: Mapping[str, SecretStr],
     ) -> None:
         self._runs = runs
@@ -63,6 +64,7 @@ class Api:
         self._canceller = canceller
         self._publisher = publisher
         self._tallies = tallies
+        self._news = news
         self._tokens = {who: token.get_secret_value().encode() for who, token in tokens.items()}
 
     async def list(self, state: RunState | None, limit: int) -> RunPage:
@@ -78,7 +80,7 @@ class Api:
         asked = run.fact(ApprovalRequested)
         approval = await self._approvals.get(run.id, asked.plan.plan_hash) if asked else None
         tally = await self._tallies.one(views.incident_key(run), run.id)
-        view = views.detail(run, approval, tally)
+        view = views.detail(run, approval, tally, await self._news.of(run.id))
         if view is None:
             raise refusals.unknown_run(run_id)
         return view

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tocsin_gateway import api
 from tocsin_gateway.settings import Settings
 from tocsin_kit import approvals
+from tocsin_kit.late_news import LateNews
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
@@ -22,6 +23,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         parts.runs,
         parts.bus,
         tallies=Tallies(parts.redis),
+        news=LateNews(parts.redis),
         tokens=settings.api_tokens,
     )
     return Service(

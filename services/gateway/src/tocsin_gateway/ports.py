@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from tocsin_contracts import Event, RunId, RunState
+from tocsin_contracts import Event, RelatedAlert, RunId, RunState
 from tocsin_contracts.views import DecisionKind
 from tocsin_kit.approvals import Approval, Redeemed
 from tocsin_kit.run_view import Run
@@ -18,6 +18,13 @@ class Runs(Protocol):
 
     async def recent(self, limit: int, state: RunState | None = None) -> list[Run]:
         """Return the newest runs first, of one state only if one is given."""
+
+
+class LateNews(Protocol):
+    """The alerts that joined runs after they were opened."""
+
+    async def of(self, run_id: RunId) -> tuple[RelatedAlert, ...]:
+        """Return those of a run."""
 
 
 class Tallies(Protocol):

@@ -1,5 +1,6 @@
 """Runs as people look at them: records in, views out."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from tocsin_contracts import (
@@ -21,9 +22,13 @@ from tocsin_contracts import (
     PlanDrafted,
     PlanStale,
     PullRequestOpened,
+    RelatedAlert,
     RunCancelRequested,
     RunEscalated,
     RunFinished,
+    RunSuperseded,
+    StormEnded,
+    StormStarted,
 )
 from tocsin_contracts.views import (
     ApprovalView,
@@ -33,6 +38,7 @@ from tocsin_contracts.views import (
     RunSummary,
     RunView,
     TimelineEntry,
+    TriageView,
 )
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
@@ -79,7 +85,12 @@ def summary(run: Run, tally: Tally | None = None) -> RunSummary | None:
     )
 
 
-def detail(run: Run, approval: Approval | None, tally: Tally | None = None) -> RunView | None:
+def detail(
+    run: Run,
+    approval: Approval | None,
+    tally: Tally | None = None,
+    news: Sequence[RelatedAlert] = (),
+) -> RunView | None:
     """Return everything that is known about a run; its alert as it was told last."""
     line, accepted = summary(run, tally), run.fact(AlertAccepted)
     if line is None or accepted is None:
@@ -93,6 +104,7 @@ def detail(run: Run, approval: Approval | None, tally: Tally | None = None) -> R
         alert=(tally and tally.alert) or accepted.alert,
         incident_parts=accepted.alert.incident.parts if accepted.alert.incident else {},
         members=tuple(MemberView(**asdict(one)) for one in tally.members) if tally else (),
+        triage=triage(run, news),
         hypothesis=hypothesis.hypothesis if hypothesis else None,
         checks=checked.checks if checked else (),
         plan=plan.plan if plan else None,
@@ -114,6 +126,23 @@ def _told(run: Run, accepted: AlertAccepted) -> Tally:
         firing=0 if run.state.terminal else 1,
         resolved=0,
         severity=accepted.alert.severity,
+    )
+
+
+def triage(run: Run, news: Sequence[RelatedAlert]) -> TriageView | None:
+    """Return what was decided about a run when it was new; None as long as nothing was."""
+    opened, superseded = run.fact(IncidentOpened), run.fact(RunSuperseded)
+    decided = opened or superseded or run.fact(AlertSuppressed)
+    if decided is None:
+        return None
+    return TriageView(
+        decisions=decided.decisions,
+        superseded_by=superseded.into if superseded else "",
+        team=opened.team if opened else "",
+        environment=opened.environment if opened else "",
+        freeze=opened.freeze if opened else "",
+        related=opened.related if opened else superseded and superseded.correlation,
+        joined=tuple(one for one in news if one.run_id),
     )
 
 
@@ -152,6 +181,12 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
             return "Triage let the investigation begin."
         case AlertSuppressed():
             return f"Suppressed: {fact.rule}."
+        case RunSuperseded():
+            return f"Run {fact.into} looks after it: {fact.why}."
+        case StormStarted():
+            return f"A storm: {fact.new_runs} new runs in {fact.window_seconds:g} s."
+        case StormEnded():
+            return f"The storm is over: it was {fact.new_runs} runs."
         case HypothesisFormed():
             return fact.hypothesis.finding.summary
         case InvestigationInconclusive():

@@ -11,6 +11,8 @@ from tocsin_contracts import (
     PullRequestOpened,
     RunEscalated,
     RunFinished,
+    StormEnded,
+    StormStarted,
 )
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.notices import Notices
@@ -24,6 +26,8 @@ from tocsin_notifier.state import NoticeState
 
 TOLD: tuple[type[Event], ...] = (
     IncidentOpened,
+    StormStarted,
+    StormEnded,
     ApprovalRequested,
     ApprovalGranted,
     ApprovalDenied,

@@ -11,6 +11,8 @@ from tocsin_contracts import (
     RunEscalated,
     RunFinished,
     RunState,
+    StormEnded,
+    StormStarted,
 )
 from tocsin_kit.untrusted import line
 from tocsin_notifier.ports import Message
@@ -30,9 +32,30 @@ ESCALATES = "validation"
 
 def render(event: Event) -> Message | None:
     """Return the message of an event, or None where people need not hear of it."""
+    said = _new(event) or _known_run(event)
+    if said is None:
+        return None
+    title, text = said
+    return Message(id=event.id, run_id=event.run_id, title=_said(title, LINE), text=text)
+
+
+def _new(event: Event) -> tuple[str, str] | None:
+    """Title and text of what triage decided; the runs of a storm are told by its digest."""
     match event:
-        case IncidentOpened():
-            title, text = f"Investigating {event.alert.title}", _said(event.alert.summary)
+        case IncidentOpened() if not event.storm:
+            return f"Investigating {event.alert.title}", _opened(event)
+        case StormStarted():
+            return f"Storm: {event.new_runs} new runs", _stormy(event)
+        case StormEnded():
+            return f"Storm over: {event.new_runs} runs", _digest(event)
+        case _:
+            return None
+
+
+def _known_run(event: Event) -> tuple[str, str] | None:
+    """Title and text of what became of a run."""
+    title = text = ""
+    match event:
         case ApprovalRequested():
             title, text = f"Approve? {event.plan.title}", _question(event)
         case ApprovalGranted():
@@ -45,15 +68,38 @@ def render(event: Event) -> Message | None:
             title, text = f"Needs a person: {event.alert.title}", _known(event)
         case RunFinished() if not _is_told_already(event):
             title, text = f"Run ended: {event.outcome.value}", _said(event.sentence)
-        case _:
-            return None
-    return Message(id=event.id, run_id=event.run_id, title=_said(title, LINE), text=text)
+    return (title, text) if title else None
 
 
 def _is_told_already(ended: RunFinished) -> bool:
-    """Whether nobody needs to hear of it: a rule said so, or `RunEscalated` tells it."""
+    """Whether nobody needs to hear of it: triage decided so, or `RunEscalated` tells it."""
     escalated = ended.outcome is RunState.ESCALATED and ended.producer == ESCALATES
-    return escalated or ended.outcome is RunState.SUPPRESSED
+    return escalated or ended.outcome in (RunState.SUPPRESSED, RunState.SUPERSEDED)
+
+
+def _opened(event: IncidentOpened) -> str:
+    named = {"Team": event.team, "environment": event.environment}
+    whose = ", ".join(f"{name} {value}" for name, value in named.items() if value)
+    lines = [event.alert.summary, f"{whose}." if whose else "", _frozen(event.freeze)]
+    return "\n".join(_said(line) for line in lines if line)
+
+
+def _frozen(freeze: str) -> str:
+    return f"Changes have to wait: {freeze}." if freeze else ""
+
+
+def _stormy(event: StormStarted) -> str:
+    return (
+        f"More new runs in {event.window_seconds:g} s than are no storm. Those with one root share "
+        "one run, and the most severe are investigated first. A digest follows when it is over."
+    )
+
+
+def _digest(event: StormEnded) -> str:
+    began = f"It began at {event.started_at:%Y-%m-%d %H:%M} UTC."
+    roots = [_said(f"- {one.root}: {one.runs} runs, see {one.leader}", LINE) for one in event.roots]
+    more = [f"… {event.more_roots} more"] if event.more_roots else []
+    return "\n".join([began, *roots, *more])
 
 
 def _question(event: ApprovalRequested) -> str:
@@ -65,6 +111,8 @@ def _question(event: ApprovalRequested) -> str:
             _said(finding.summary),
             f"Confidence {finding.confidence:.0%}, {passed} of {len(plan.checks)} checks passed.",
             _said(place),
+            *([_said(_frozen(event.freeze))] if event.freeze else []),
+            *([_said(f"Team {event.team}.")] if event.team else []),
             f"Plan {plan.short_hash}, decide before {event.expires_at:%Y-%m-%d %H:%M} UTC.",
             "```",
             _capped(plan.diff),
