@@ -282,3 +282,46 @@ def test_a_source_that_nobody_installed_stops_the_start(plain):
 def test_a_description_under_the_name_of_a_plugin_stops_the_start(plain):
     with pytest.raises(PermanentError, match="two plugins are called 'plain'"):
         sources.load([plain], {plain: SourceMapping(title="t")})
+
+
+@pytest.mark.parametrize(
+    ("body", "title", "status"),
+    [
+        (
+            {"event_name": "resolved_item", "data": {"item": {"title": "NameError", "id": 7}}},
+            "NameError",
+            "resolved",
+        ),
+        (
+            {"data": {"attributes": {"name": "shop", "resolved_at": "2026-01-01T00:00:00Z"}}},
+            "shop",
+            "resolved",
+        ),
+        ({"data": {"attributes": {"name": "shop", "resolved_at": None}}}, "shop", "firing"),
+        (
+            {"account": {"name": "Acme"}, "error": {"message": "oh no", "status": "open"}},
+            "oh no",
+            "firing",
+        ),
+        (
+            {"type": "uptimeCheckRecoveredNotification", "site": {"url": "https://shop.example"}},
+            "https://shop.example",
+            "resolved",
+        ),
+        ({"Name": "HighCPU", "TriggerType": "ResolvedCritical"}, "HighCPU", "resolved"),
+        ({"page": {"name": "Acme"}, "incident": {"name": "Slow"}}, "Slow", "firing"),
+        ({"content": "db-1 does not answer"}, "db-1 does not answer", "firing"),
+        ({"alerts": [{"status": "resolved", "labels": {"alertname": "A"}}]}, "A", "resolved"),
+    ],
+    ids=str,
+)
+def test_shapes_that_senders_are_known_for_are_read(body, title, status):
+    alert = one(body)
+    assert (alert.title, alert.status) == (title, status)
+
+
+def test_what_a_controller_tells_of_an_object_is_about_that_object():
+    about = {"kind": "Kustomization", "namespace": "flux-system", "name": "apps"}
+    body = {"involvedObject": about, "message": "apply failed", "severity": "error"}
+    assert one(body).fingerprint == one(body | {"message": "apply failed again"}).fingerprint
+    assert one(body).labels["namespace"] == "flux-system"

@@ -63,7 +63,7 @@ def _reading(app: str, sent: dict[str, str]) -> Reading:
     }
     status = _status(health, sync, phase)
     return Reading(
-        title=f"{app} is {state}" if state else app,
+        title=_title(app, state, failed=state == phase),
         status=status,
         severity=sent.get("severity") or (state if status is AlertStatus.FIRING else ""),
         summary=_first(sent, _MESSAGE),
@@ -72,6 +72,12 @@ def _reading(app: str, sent: dict[str, str]) -> Reading:
         links=values.links({"argocd": _first(sent, _LINKS), "repository": sent.get("repourl")}),
         key=app,
     )
+
+
+def _title(app: str, state: str, *, failed: bool) -> str:
+    if not state:
+        return app
+    return f"{app} sync {state}" if failed else f"{app} is {state}"
 
 
 def _status(health: str, sync: str, phase: str) -> AlertStatus:

@@ -32,6 +32,12 @@ def dimensions_of(context: Mapping[str, Any], targets: Iterable[str]) -> dict[st
     return where | found
 
 
+def budget_of(context: Mapping[str, Any]) -> str:
+    """Return the name of the budget that an alert of costs is about: no rule has made it."""
+    data = context.get("AlertData")
+    return texts({"": data.get("BudgetName")}).get("", "") if isinstance(data, Mapping) else ""
+
+
 def condition_of(context: Mapping[str, Any]) -> str:
     """Return the condition that was met, in one sentence; nothing where none is told."""
     told = (

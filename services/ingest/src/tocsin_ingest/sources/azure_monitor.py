@@ -8,8 +8,13 @@ from pydantic import AliasChoices, Field
 
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
-from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.azure_context import condition_of, dimensions_of, links_of
+from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
+from tocsin_ingest.sources.azure_context import (
+    budget_of,
+    condition_of,
+    dimensions_of,
+    links_of,
+)
 from tocsin_ingest.sources.fields import Text, tags
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
@@ -18,8 +23,8 @@ US_DATE = "%m/%d/%Y %I:%M:%S %p"
 
 
 class _Essentials(Sent):
-    rule: str = Field(alias="alertRule", min_length=1)
-    condition: str = Field(alias="monitorCondition", min_length=1)
+    rule: Text = Field(default="", alias="alertRule")
+    condition: Text = Field(default="", alias="monitorCondition")
     severity: Text = ""
     description: Text = ""
     fired: Moment = Field(default=None, alias="firedDateTime")
@@ -83,16 +88,19 @@ class AzureMonitor:
 def _common(sent: _Common) -> Reading:
     told, context = sent.essentials, sent.context or {}
     status = values.status(told.condition)
+    rule = told.rule or budget_of(context)
+    if not rule:
+        raise BadPayloadError(f"not {WHAT}: data.essentials.alertRule: it is empty")
     prometheus = tags(context.get("labels"))
     labels = {
         **prometheus,
         **dimensions_of(context, told.targets or []),
-        "alert_rule": told.rule,
+        "alert_rule": rule,
         **texts({"signal": told.signal, "monitoring_service": told.service}),
         **texts({"targets": " ".join(sorted(told.targets or []))}),
     }
     return Reading(
-        title=told.rule,
+        title=rule,
         status=status,
         severity=told.severity,
         summary=told.description or condition_of(context),

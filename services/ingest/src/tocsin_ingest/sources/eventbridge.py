@@ -20,6 +20,9 @@ _SUMMARIES = ("description", "statusmessage", "stoppedreason", "reason", "cause"
 _THINGS = ("arn", "eventarn", "findingid", "pipeline", "stage", "action", "projectname", "jobname")
 """Fields of a detail that tell events of one kind and resource apart."""
 
+_NAMES = (*_THINGS, "id", "type")
+"""Those of an event that names no resource."""
+
 _SEVERITIES = ("severity", "severitylabel")
 
 
@@ -83,6 +86,8 @@ def _labels(event: _Event) -> dict[str, str]:
         "resources": " ".join(sorted(event.resources or [])),
     }
     things = {
-        name: text for name, text in texts(event.detail).items() if words.plain(name) in _THINGS
+        name: text
+        for name, text in texts(event.detail).items()
+        if words.plain(name) in (_THINGS if event.resources else _NAMES)
     }
     return things | {name: text for name, text in known.items() if text}

@@ -29,9 +29,9 @@ def guess(body: Mapping[str, Any], around: Mapping[str, Any] | None = None) -> R
     parts = parts_of(body) + (parts_of(around) if around else [])
     title = _title(parts)
     labels, severity = _labels(parts), _severity(parts)
-    status = _status(parts) or words.marked(title) or AlertStatus.FIRING
+    status = _status(parts) or words.marked(title) or _status_by_end(parts)
     starts, ends = _times(parts, status)
-    key = next(texts_under(parts, words.KEYS), "")
+    key = next(texts_under([part for part in parts if part.is_the_alert], words.KEYS), "")
     identity = labels or ({} if key else {"title": words.without_states(title)})
     return Reading(
         title=title,
@@ -72,6 +72,12 @@ def _status(parts: Sequence[Part]) -> AlertStatus | None:
             if found := next(filter(None, (*told, *flags, *level)), None):
                 return found
     return None
+
+
+def _status_by_end(parts: Sequence[Part]) -> AlertStatus:
+    """Where no word says it: an alert that has been resolved at some time is over."""
+    near = [part for part in parts if part.is_about_the_alert]
+    return AlertStatus.RESOLVED if _time(near, words.RESOLVED_AT) else AlertStatus.FIRING
 
 
 def _severity(parts: Sequence[Part]) -> str:

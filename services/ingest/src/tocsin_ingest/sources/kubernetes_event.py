@@ -40,7 +40,7 @@ class _Event(Sent):
     about: _Object = Field(validation_alias=AliasChoices("involvedObject", "regarding"))
     reason: str = Field(min_length=1)
     message: Text = Field(default="", validation_alias=AliasChoices("message", "note"))
-    type: Text = ""
+    type: Text = Field(default="", validation_alias=AliasChoices("type", "severity"))
     metadata: _Metadata = Field(default_factory=_Metadata)
     first: Moment = Field(
         default=None, validation_alias=AliasChoices("firstTimestamp", "deprecatedFirstTimestamp")

@@ -25,9 +25,17 @@ class Part:
         """Whether its states and times are those of the alert."""
         return all(name in words.ABOUT for name in self.path)
 
+    @property
+    def is_the_alert(self) -> bool:
+        """Whether it is the alert itself, and not the check or the error that it tells of."""
+        return all(name in words.ALERTS for name in self.path)
+
 
 def parts_of(body: Mapping[str, Any]) -> list[Part]:
-    """Return the objects of a body, outer ones first, at one depth those about the alert."""
+    """Return the objects of a body: outer ones first, at one depth those about the alert.
+
+    Accounts, projects and their kind come last: their names are not what is wrong.
+    """
     found = [_part((), body)]
     for part in found:
         if len(part.path) >= DEEPEST or len(found) >= MOST_PARTS:
@@ -38,7 +46,7 @@ def parts_of(body: Mapping[str, Any]) -> list[Part]:
             if (one := object_of(value))
         ]
         found += sorted(inner, key=lambda one: (words.rank(one.path[-1]), one.path))
-    return found[:MOST_PARTS]
+    return sorted(found[:MOST_PARTS], key=lambda one: not words.STRANGERS.isdisjoint(one.path))
 
 
 def _part(path: tuple[str, ...], raw: Mapping[str, Any]) -> Part:

@@ -14,8 +14,8 @@ def _words(text: str) -> tuple[str, ...]:
 TITLES = _words(
     "title alertname alerttitle eventtitle problemtitle incidenttitle rulename alertrule checkname "
     "monitorname monitorfriendlyname testname sensorname policyname detector name displayname "
-    "subject headline alert problem monitor check servicename rule messagetitle summary message "
-    "alertmessage text msg datasource service description alertdescription"
+    "label subject headline alert problem monitor check servicename rule messagetitle summary "
+    "message alertmessage text msg content datasource service description alertdescription alias"
 )
 WEAK_TITLES = _words("resourcename url target host hostname reason event eventtype")
 """Taken where nothing in the whole body is a title."""
@@ -28,12 +28,12 @@ STATES = _words(
     "status state alertstatus alertstate currentstate currentstatus newstate newstatus "
     "resolutionstate monitorstatus monitorcondition checkresult alertstatusstring alertaction "
     "action actiontype eventaction eventtype event alerttype alerttypefriendlyname "
-    "notificationtype statusextended type"
+    "notificationtype statusextended eventname triggertype type"
 )
 LEVELS = _words("severity level priority")
 SEVERITIES = _words(
     "severity alertseveritystring severitystring severitylabel alertseverity severitylevel "
-    "priority level criticality urgency importance importancelevel loglevel"
+    "priority level criticality urgency importance importancelevel loglevel impact"
 )
 STARTS = _words(
     "startsat starttime startedat startat start startdate firedat triggeredat triggertime "
@@ -44,6 +44,7 @@ ENDS = _words(
     "endsat endtime endedat end enddate resolvedat closedat recoveredat clearedat canceldate "
     "dateend dateendzoned"
 )
+RESOLVED_AT = _words("resolvedat closedat recoveredat clearedat")
 TIMES = _words(
     "timestamp time eventtime date datetime alertdatetime statechangedtimestamp createdat ts "
     "recordedat notificationtime updatedat"
@@ -57,22 +58,35 @@ KEYS = _words("dedupkey deduplicationkey incidentkey alias fingerprint alertkey"
 """What a sender itself calls an alert, the same whether it fires or is over."""
 
 _RANKED = _words(
-    "alert incident event issue problem raw data payload notification details attachments check "
-    "checkin monitor snitch fault site heartbeat test rule service outage agent device"
+    "alert alertgroup incident event issue problem raw data payload attributes notification "
+    "details attachments check checkin monitor snitch fault error item site heartbeat test rule "
+    "service outage agent device labels"
 )
-ABOUT = frozenset(_RANKED) - {"service", "device", "agent"}
+ABOUT = frozenset(_RANKED) - {"service", "device", "agent", "labels"}
 """Objects whose state and times are those of the alert."""
 
 THINGS = frozenset(
     _words(
         "check checkin monitor snitch site heartbeat test rule service device host node detector "
-        "issue alert incident fault event raw data payload details labels entity resource"
+        "agent error item issue alert alertgroup incident fault event attributes raw data payload "
+        "details labels entity resource involvedobject"
     )
 )
 """Objects whose names and numbers tell alerts apart."""
 
-HOLDERS = frozenset(_words("raw data payload details event labels"))
+HOLDERS = frozenset(_words("raw data payload attributes details event involvedobject labels"))
 """Objects that only wrap the fields of the alert."""
+
+ALERTS = frozenset(_words("alert alertgroup incident raw data payload attributes details event"))
+"""Objects that are the alert itself."""
+
+STRANGERS = frozenset(
+    _words(
+        "account board channel company contact creator integration organization owner page project "
+        "repository sender space team tenant user workspace"
+    )
+)
+"""Objects that have a name, and not the name of what is wrong."""
 
 _WRAPPED_IDS = frozenset(_words("id name url slug"))
 _IDENTITY = re.compile(
@@ -99,8 +113,11 @@ _FIRING = frozenset(
 _CALM = frozenset(_words("ok clear cleared resolved recovered recovery"))
 """Severities that say that it is over; a normal or a low one does not."""
 
+_OVER = frozenset(_words("resolved recovered cleared"))
+"""Words that say it anywhere in a code: `resolved_item`, `ResolvedCritical`."""
+
 _DENIAL = frozenset(_words("not no never un failed failure cannot partially"))
-_TOKEN = re.compile(r"[a-z]+")
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NOW = re.compile(r"\(now: (\w+)\)")
 _MARK = re.compile(r"\W*([A-Za-z]+)(?::\d+)?\W+")
 _MOST_WORDS = 2
@@ -125,20 +142,19 @@ def rank(name: str) -> int:
 
 def last(text: str) -> str:
     """Return the word that a code ends with: `ALERT_LEVEL_WARNING` says `warning`."""
-    tokens = _TOKEN.findall(text.lower())
+    tokens = _tokens(text)
     return tokens[-1] if tokens else ""
 
 
 def state(text: str) -> AlertStatus | None:
     """Return what a state or the name of an event says; None where that is not sure."""
-    lower = text.lower()
-    if now := _NOW.search(lower):
-        lower = now[1]
-    tokens = _TOKEN.findall(lower)
-    if not tokens or len(lower.split()) > _MOST_WORDS:
+    now = _NOW.search(text)
+    said = now[1] if now else text
+    tokens = _tokens(said)
+    if not tokens or len(said.split()) > _MOST_WORDS:
         return None
-    if tokens[-1] in _RESOLVED:
-        denied = _DENIAL.intersection(tokens[:-1])
+    if tokens[-1] in _RESOLVED or _OVER.intersection(tokens):
+        denied = _DENIAL.intersection(tokens)
         return AlertStatus.FIRING if denied else AlertStatus.RESOLVED
     return AlertStatus.FIRING if tokens[-1] in _FIRING else None
 
@@ -165,7 +181,7 @@ def marked(title: str) -> AlertStatus | None:
 
 def without_states(title: str) -> str:
     """Return a title without the words that change when an alert is over."""
-    kept = (part for part in title.split() if not _tokens(part) & (_RESOLVED | _FIRING))
+    kept = (part for part in title.split() if not (_RESOLVED | _FIRING).intersection(_tokens(part)))
     return " ".join(kept) or title
 
 
@@ -176,5 +192,6 @@ def is_identity(thing: str, name: str) -> bool:
     return _IDENTITY.fullmatch(name) is not None
 
 
-def _tokens(part: str) -> frozenset[str]:
-    return frozenset(_TOKEN.findall(part.lower()))
+def _tokens(text: str) -> list[str]:
+    """The words of a sentence or a code: `checkRecovered` is two."""
+    return [token.lower() for token in _TOKEN.findall(text)]
