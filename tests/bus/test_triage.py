@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from contextlib import AsyncExitStack
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -246,9 +246,7 @@ class Office:
         await self.stack.__aenter__()
         self.rig = await self.work()
         self.outbox = Outbox(self.rig.redis, "ingest", intake.read, self.rig.bus.publish)
-        self.clock = FakeClock()
-        self.clock.advance(86_400)
-        self.intake = intake.Intake(self.rig.redis, self.outbox, clock=self.clock)
+        self.intake = intake.Intake(self.rig.redis, self.outbox)
         self.receiver = Receiver(self.intake, self.rig.runs)
         return self
 
@@ -272,8 +270,59 @@ class Office:
         rig = running(self.nats_url, self.redis_url, subscribe, service="ingest")
         return await self.stack.enter_async_context(rig)
 
+    async def investigated(self, run_id):
+        """End a run as if the rest of the pipeline had."""
+        ending = build.run_finished(run_id=run_id, outcome=RunState.NO_CHANGE)
+        begun = await self.rig.runs.begin(ending, "rca", OPEN)
+        for told in await self.rig.runs.commit(begun.lease, OPEN, ending, [ending]):
+            await self.rig.bus.publish(told)
+
     async def facts(self, kind):
         return [fact for fact in await self.rig.facts() if isinstance(fact, kind)]
+
+
+async def test_d13_a_silenced_alert_that_still_fires_opens_an_incident_once_the_silence_is_over(
+    nats_url, redis_url
+):
+    now = datetime.now(UTC)
+    silence = {
+        "name": "drill",
+        "matchers": ["alertname=X"],
+        "start": now - timedelta(minutes=1),
+        "end": now + timedelta(seconds=2),
+    }
+    async with Office(nats_url, redis_url, silences=[silence]) as office:
+        alert = build.alert(labels={"alertname": "X"}, starts_at=now - timedelta(seconds=30))
+        silenced = (await office.receiver.take(alert)).run_id
+        ended = await until(lambda: office.facts(RunFinished), lambda facts: len(facts) == 1)
+        assert (ended[0].run_id, ended[0].outcome) == (silenced, RunState.SUPPRESSED)
+        await office.rig.settled("ingest-finished")
+        assert (await office.receiver.take(alert)).run_id == silenced
+        again = await until(
+            lambda: office.receiver.take(alert), lambda admitted: admitted.run_id != silenced
+        )
+        assert datetime.now(UTC) >= silence["end"]
+        opened = await until(lambda: office.facts(IncidentOpened), lambda facts: len(facts) == 1)
+        assert opened[0].run_id == again.run_id
+
+
+async def test_p1_a_run_that_waits_for_its_turn_survives_the_worker_that_it_waits_with(
+    nats_url, redis_url
+):
+    async with Office(nats_url, redis_url, storm={"investigations": 1}) as office:
+        for number in range(3):
+            await office.receiver.take(build.alert(fingerprint=f"f{number}", workload=None))
+        await until(lambda: office.facts(IncidentOpened), lambda facts: len(facts) == 1)
+        await office.rig.bus.broker.stop()
+        office.rig = await office.work()
+        for count in (1, 2, 3):
+            opened = await until(
+                lambda: office.facts(IncidentOpened),
+                lambda facts, count=count: len(facts) == count,
+                bound=15,
+            )
+            await office.investigated(opened[-1].run_id)
+        assert len({fact.run_id for fact in opened}) == 3
 
 
 async def test_p1_in_a_storm_every_run_waits_for_its_turn_or_is_looked_after_by_another(
@@ -290,26 +339,18 @@ async def test_p1_in_a_storm_every_run_waits_for_its_turn_or_is_looked_after_by_
             )
             await office.receiver.take(alert)
 
-        async def opened():
-            return await office.facts(IncidentOpened)
-
-        found = await until(opened, lambda events: len(events) == 2)
-        merged = await until(lambda: office.facts(RunSuperseded), lambda events: len(events) == 6)
-        await until(lambda: office.facts(StormStarted), lambda told: len(told) == 1)
-        finished = build.run_finished
+        merged = await until(lambda: office.facts(RunSuperseded), lambda facts: len(facts) == 6)
+        await until(lambda: office.facts(StormStarted), lambda facts: len(facts) == 1)
+        assert len(await office.facts(IncidentOpened)) == 2
         done = set()
         while len(done) < 6:
-            for event in await opened():
+            for event in await office.facts(IncidentOpened):
                 if event.run_id not in done:
                     done.add(event.run_id)
-                    ending = finished(run_id=event.run_id, outcome=RunState.NO_CHANGE)
-                    begun = await office.rig.runs.begin(ending, "rca", OPEN)
-                    for told in await office.rig.runs.commit(begun.lease, OPEN, ending, [ending]):
-                        await office.rig.bus.publish(told)
+                    await office.investigated(event.run_id)
             await asyncio.sleep(0.05)
         accepted = {event.run_id for event in await office.facts(AlertAccepted)}
         ended = {event.run_id for event in await office.facts(RunFinished)}
         assert len(accepted) == 12
         assert accepted == ended
         assert done | {event.run_id for event in merged} == accepted
-        assert {event.run_id for event in found} <= done
