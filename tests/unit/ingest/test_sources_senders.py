@@ -231,6 +231,13 @@ def test_a_dynatrace_problem_names_what_it_strikes_and_begins_when_its_details_s
     assert place(alert) == ("eu", "shop", "", "cart", "")
 
 
+@pytest.mark.parametrize("details", ["ProblemDetails", "ProblemDetailsJSONv2"])
+def test_a_dynatrace_problem_may_say_in_any_details_what_it_is(details):
+    said = {"startTime": 1767258000000, "severityLevel": "PERFORMANCE"}
+    alert = one("dynatrace", {"PID": "1", "ProblemTitle": "A", "State": "OPEN", details: said})
+    assert (alert.starts_at, alert.severity) == (AT, "warning")
+
+
 @pytest.mark.parametrize(
     ("state", "status"), [("OPEN", "firing"), ("RESOLVED", "resolved"), ("MERGED", "resolved")]
 )

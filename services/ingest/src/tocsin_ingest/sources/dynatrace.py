@@ -24,6 +24,14 @@ ENTITIES = {
 """What Dynatrace calls the things of Kubernetes."""
 
 
+DETAILS = ("problemdetailsjsonv2", "problemdetailsjson", "problemdetails")
+
+
+def _anywhere(of_details: str, *others: str) -> AliasChoices:
+    """Return where a field may stand: by itself, or in the details of the problem."""
+    return AliasChoices(*others, *(part + of_details for part in DETAILS))
+
+
 class _Problem(Sent):
     id: Text = Field(
         validation_alias=AliasChoices("pid", "problemid", "displayid", "eventid"), min_length=1
@@ -35,7 +43,10 @@ class _Problem(Sent):
         min_length=1, validation_alias=AliasChoices("state", "eventstatus", "status")
     )
     severity: Text = Field(
-        default="", validation_alias=AliasChoices("problemseverity", "severity", "eventcategory")
+        default="",
+        validation_alias=_anywhere(
+            "severitylevel", "problemseverity", "severity", "severitylevel", "eventcategory"
+        ),
     )
     impact: Text = Field(default="", alias="problemimpact")
     text: Text = Field(
@@ -45,19 +56,10 @@ class _Problem(Sent):
     entities: list[Any] | str = Field(default="", alias="impactedentities")
     url: Text = Field(default="", validation_alias=AliasChoices("problemurl", "url"))
     starts_at: Moment = Field(
-        default=None,
-        validation_alias=AliasChoices(
-            "problemdetailsjsonv2starttime",
-            "problemdetailsjsonstarttime",
-            "starttime",
-            "eventstart",
-        ),
+        default=None, validation_alias=_anywhere("starttime", "starttime", "eventstart")
     )
     ends_at: Moment = Field(
-        default=None,
-        validation_alias=AliasChoices(
-            "problemdetailsjsonv2endtime", "problemdetailsjsonendtime", "endtime", "eventend"
-        ),
+        default=None, validation_alias=_anywhere("endtime", "endtime", "eventend")
     )
 
 
