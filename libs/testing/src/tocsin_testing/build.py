@@ -3,7 +3,6 @@
 `build.alert(title="X")` is one alert with another title; nothing in it depends on the clock.
 """
 
-from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -12,20 +11,13 @@ from tocsin_contracts import (
     AlertAccepted,
     AlertRepeated,
     AlertResolved,
-    AlertStatus,
     AlertSuppressed,
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
     ApprovalRequested,
-    CauseClass,
-    CheckVerdict,
-    EndReason,
     Event,
-    ForgeAuthor,
-    ForgeEventKind,
     ForgeEventReceived,
-    ForgeKind,
     HypothesisFormed,
     HypothesisRejected,
     IncidentOpened,
@@ -37,19 +29,17 @@ from tocsin_contracts import (
     RunCancelRequested,
     RunEscalated,
     RunFinished,
-    RunId,
     RunState,
     RunSuperseded,
     StormEnded,
-    StormRoot,
     StormStarted,
     derive_id,
 )
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.approvals import Approval, approval_id
 from tocsin_kit.run_view import Run
+from tocsin_testing.event_fields import EVENT_FIELDS
 from tocsin_testing.values import (
-    FILE,
     NOW,
     RUN,
     Fields,
@@ -117,7 +107,7 @@ def event(kind: type[E], **changes: Any) -> E:
     """Return an event of any type; the same type and run have the same id."""
     run_id = changes.get("run_id", RUN)
     common = {"run_id": run_id, "at": NOW, "producer": "test", "id": derive_id(run_id, kind.topic)}
-    return kind(**(common | _EVENTS[kind](run_id) | changes))
+    return kind(**(common | EVENT_FIELDS[kind](run_id) | changes))
 
 
 def run(*facts: Event, **changes: Any) -> Run:
@@ -176,89 +166,3 @@ run_finished = partial(event, RunFinished)
 run_superseded = partial(event, RunSuperseded)
 storm_ended = partial(event, StormEnded)
 storm_started = partial(event, StormStarted)
-
-
-_EVENTS: Mapping[type[Event], Callable[[str], Fields]] = {
-    AlertAccepted: lambda _: {"alert": alert(), "incident_key": "workload|payments-api"},
-    AlertRepeated: lambda _: {"alert": alert(), "occurrences": 2},
-    AlertResolved: lambda _: {"alert": alert(status=AlertStatus.RESOLVED), "still_firing": 0},
-    IncidentOpened: lambda _: {"alert": alert()},
-    AlertSuppressed: lambda _: {"alert": alert(), "rule": "alerts called 'Watchdog'"},
-    RunSuperseded: lambda _: {"alert": alert(), "into": "r0", "why": "one node"},
-    StormStarted: lambda run: {"storm": f"storm-{run}", "new_runs": 101, "window_seconds": 60},
-    StormEnded: lambda run: {
-        "storm": f"storm-{run}",
-        "started_at": NOW - timedelta(minutes=5),
-        "new_runs": 300,
-        "roots": (StormRoot(root="node n1", runs=300, leader=RunId(run)),),
-    },
-    HypothesisFormed: lambda _: {"alert": alert(), "hypothesis": hypothesis()},
-    InvestigationInconclusive: lambda _: {
-        "alert": alert(),
-        "why": "nothing was restarted",
-        "evidence": (evidence(),),
-    },
-    PlanDrafted: lambda run: {
-        "alert": alert(),
-        "hypothesis": hypothesis(),
-        "plan": plan(run_id=run),
-    },
-    HypothesisRejected: lambda _: {
-        "alert": alert(),
-        "attempt": 1,
-        "rejected": (CauseClass.OOM_KILLED_LIMIT_TOO_LOW,),
-        "checks": (check(verdict=CheckVerdict.FAIL),),
-    },
-    RunEscalated: lambda _: {
-        "alert": alert(),
-        "reason": EndReason.CAUSE_UNKNOWN,
-        "sentence": "Nobody knows the cause.",
-        "seen": ("two pods restart",),
-    },
-    ApprovalRequested: lambda run: {
-        "approval_id": f"{run}.{plan(run_id=run).plan_hash[:12]}",
-        "expires_at": NOW + timedelta(hours=4),
-        "alert": alert(),
-        "hypothesis": hypothesis(),
-        "plan": plan(run_id=run),
-    },
-    ApprovalGranted: lambda run: {"decision": decision(plan_hash=plan(run_id=run).plan_hash)},
-    ApprovalDenied: lambda run: {
-        "decision": decision(plan_hash=plan(run_id=run).plan_hash, reason="not today")
-    },
-    ApprovalExpired: lambda run: {
-        "approval_id": f"{run}.{plan(run_id=run).plan_hash[:12]}",
-        "plan_hash": plan(run_id=run).plan_hash,
-    },
-    PlanStale: lambda run: {
-        "alert": alert(),
-        "hypothesis": hypothesis(),
-        "plan_hash": plan(run_id=run).plan_hash,
-        "why": f"{FILE} has changed at main",
-    },
-    PullRequestOpened: lambda run: {
-        "repo": "shop/platform-gitops",
-        "url": "local://shop/platform-gitops/1",
-        "head_branch": "tocsin/payments-api-memory-0123456789",
-        "commit": "2" * 40,
-        "plan_hash": plan(run_id=run).plan_hash,
-        "title": "Raise the memory limit of payments-api to 256Mi",
-    },
-    ForgeEventReceived: lambda _: {
-        "forge": ForgeKind.GITHUB,
-        "kind": ForgeEventKind.MERGED,
-        "repo": "shop/platform-gitops",
-        "number": 7,
-        "head_branch": "tocsin/payments-api-memory-0123456789",
-        "url": "https://forge.example/shop/platform-gitops/pull/7",
-        "author": ForgeAuthor(id="11", login="ana"),
-        "merged_commit": "3" * 40,
-        "delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
-    },
-    RunCancelRequested: lambda _: {"by": "ana", "reason": "a drill"},
-    RunFinished: lambda _: {
-        "outcome": RunState.ESCALATED,
-        "reason": EndReason.CAUSE_UNKNOWN,
-        "sentence": "Nobody knows the cause.",
-    },
-}
