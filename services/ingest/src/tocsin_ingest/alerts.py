@@ -75,7 +75,8 @@ def alert_of(reading: Reading, identity: Identity) -> Alert:
             workload=about,
         )
     )
-    incident = Incident(key=admission.key_of(parts), parts=_shown(parts, kept))
+    shown = _shown(parts, kept)
+    incident = Incident(key=admission.key_of(shown if kept.workload else parts), parts=shown)
     return kept.model_copy(update={"incident": incident})
 
 

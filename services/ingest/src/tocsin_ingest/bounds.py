@@ -1,7 +1,7 @@
 """What is kept of an alert: what people can see and read, and no secret, whoever sent it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from tocsin_contracts import Alert, Workload
 from tocsin_ingest.admission import KIND_LABELS, workload
@@ -39,10 +39,8 @@ def bounded(alert: Alert) -> Alert:
     is marked as cleaned. What it was is told by its fingerprint alone.
     """
     texts = _texts(alert)
-    if _is_plain(texts) and _is_short(alert):
-        return alert.model_copy(
-            update={"labels": _ordered(alert.labels), "annotations": _ordered(alert.annotations)}
-        )
+    if _is_short(alert, texts) and _is_plain("\n".join(texts)):
+        return alert
     cleaned = any(map(_hides, texts))
     about = _about(alert.labels) if cleaned else alert.workload
     return alert.model_copy(
@@ -66,32 +64,24 @@ def _texts(alert: Alert) -> list[str]:
     return [alert.title, alert.severity_given, alert.summary, alert.link, *within]
 
 
-def _is_plain(texts: Iterable[str]) -> bool:
-    """Whether there is nothing to clean or mask: one look at all of the text, for it is rare."""
-    whole = "\n".join(texts)
-    seen = whole.isascii() and whole.replace("\n", "").replace("\t", "").isprintable()
-    return seen and not _SECRETS.may_hide(whole)
-
-
-def _is_short(alert: Alert) -> bool:
-    """Whether nothing has to be cut, even if every character had to be escaped."""
-    entries = (alert.labels, alert.annotations)
-    lengths = [*map(len, alert.links.values()), len(alert.link)]
+def _is_short(alert: Alert, texts: Sequence[str]) -> bool:
+    """Whether nothing has to be cut, even if every character of its texts had to be escaped."""
+    names = (*alert.labels, *alert.annotations, "")
+    most = 2 * sum(map(len, texts)) + len('"": "", ') * len(texts)
     return (
-        max(len(alert.title), len(alert.severity_given)) <= min(TITLE, NAME)
+        most <= ENTRIES_BYTES
+        and max(len(alert.title), len(alert.severity_given)) <= min(TITLE, NAME)
         and len(alert.summary) <= SUMMARY
-        and max(lengths) <= LINK
-        and all(len(name) <= NAME for one in entries for name in one)
-        and all(len(one) <= ENTRIES and _size(one) <= ENTRIES_BYTES for one in entries)
+        and max(map(len, names)) <= NAME
+        and max(map(len, (alert.link, *alert.links.values()))) <= LINK
+        and max(len(alert.labels), len(alert.annotations)) <= ENTRIES
     )
 
 
-def _size(entries: Mapping[str, str]) -> int:
-    return sum(2 * (len(name) + len(value)) + len('{"": ""}') for name, value in entries.items())
-
-
-def _ordered(texts: Mapping[str, str]) -> dict[str, str]:
-    return {name: texts[name] for name in sorted(texts, key=_place)}
+def _is_plain(whole: str) -> bool:
+    """Whether there is nothing to clean or mask: one look at all of the text, for it is rare."""
+    seen = whole.isascii() and whole.replace("\n", "").replace("\t", "").isprintable()
+    return seen and not _SECRETS.may_hide(whole)
 
 
 def _place(name: str) -> tuple[int, str]:
