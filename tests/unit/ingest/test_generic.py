@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -325,3 +326,19 @@ def test_what_a_controller_tells_of_an_object_is_about_that_object():
     body = {"involvedObject": about, "message": "apply failed", "severity": "error"}
     assert one(body).fingerprint == one(body | {"message": "apply failed again"}).fingerprint
     assert one(body).labels["namespace"] == "flux-system"
+
+
+def test_the_example_of_the_page_reads_what_it_is_about():
+    page = (Path(__file__).parents[3] / "docs" / "sources.md").read_text(encoding="utf-8")
+    example = page.partition("```toml\n[ingest.generic_sources.")[2].partition("```")[0]
+    table = tomllib.loads(f"[{example}")["kapacitor"]
+    body = {
+        "id": "cpu:host=web-1",
+        "message": "cpu:host=web-1 is OK",
+        "time": "2026-01-01T00:00:00Z",
+        "level": "OK",
+        "data": {"series": [{"name": "cpu", "tags": {"host": "web-1", "region": "eu"}}]},
+    }
+    (alert,) = described(body, **table)
+    assert (alert.title, alert.status) == ("cpu:host=web-1", "resolved")
+    assert alert.labels == {"host": "web-1", "region": "eu"}
