@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 import structlog
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
 from tocsin_kit import logging
 from tocsin_kit.settings import ServiceSettings
@@ -14,10 +14,18 @@ from tocsin_kit.settings import ServiceSettings
 SECRET = "canary-0123456789"
 
 
+NESTED = "canary-9876543210"
+
+
+class Sender(BaseModel):
+    secrets: tuple[SecretStr, ...] = ()
+
+
 class Settings(ServiceSettings):
     service: ClassVar[str] = "gateway"
 
     tokens: dict[str, SecretStr] = Field(default_factory=dict)
+    senders: dict[str, Sender] = Field(default_factory=dict)
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +45,8 @@ def lines(capsys):
 
 def configured():
     """Inside the test, so that the handlers of the test's own log capture are replaced too."""
-    logging.configure(Settings(tokens={"ana": SecretStr(SECRET)}))
+    sender = Sender(secrets=(SecretStr(NESTED),))
+    logging.configure(Settings(tokens={"ana": SecretStr(SECRET)}, senders={"a": sender}))
     return logging.get("x")
 
 
@@ -50,7 +59,7 @@ def test_a_line_names_its_service_event_and_fields(lines):
 
 def test_p6_a_known_secret_is_masked_in_fields_messages_and_tracebacks(lines):
     log = configured()
-    log.info(f"got {SECRET}", url=f"https://u:{SECRET}@host/", deep={"a": [SECRET]})
+    log.info(f"got {SECRET}", url=f"https://u:{SECRET}@host/", deep={"a": [SECRET, NESTED]})
     standard.getLogger("library").warning("sent %s", SECRET)
     try:
         int(SECRET)
@@ -59,6 +68,7 @@ def test_p6_a_known_secret_is_masked_in_fields_messages_and_tracebacks(lines):
     found = lines()
     assert len(found) == 3
     assert SECRET not in json.dumps(found)
+    assert NESTED not in json.dumps(found)
     assert "ValueError" in found[2]["exception"]
 
 

@@ -32,6 +32,16 @@ def test_p6_a_secret_is_masked_by_its_shape(shape):
     assert MASK in masked
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("written", [str, str.upper, str.swapcase])
+def test_p6_what_may_hide_a_secret_is_looked_at_and_nothing_else_is_masked(shape, written):
+    redactor, text = Redactor(["known-secret"]), written(SHAPES[shape][0])
+    assert redactor.may_hide(text) or redactor.text(text) == text
+    assert redactor.may_hide(SHAPES[shape][0])
+    assert redactor.may_hide("a known-secret")
+    assert not redactor.may_hide("nothing to see")
+
+
 def test_a_long_text_that_begins_many_tokens_and_ends_none_is_masked_at_once():
     assert Redactor().text("got " + "eyJ-" * 16_000 + "!") == f"got {MASK}!"
 
