@@ -298,6 +298,25 @@ def test_an_alert_of_a_sentry_event_is_that_of_its_issue():
         alerts_of("sentry", {"action": "triggered", "data": {"event": {"title": "A"}}})
 
 
+@pytest.mark.parametrize(
+    ("source", "sent"),
+    [
+        ("datadog", {"title": "A"}),
+        ("newrelic", {"issueId": "i", "title": "A", "state": "ACTIVATED"}),
+        ("zabbix", {"trigger_id": "1", "title": "A"}),
+        ("kibana", {"name": "A"}),
+        ("victorops", {"message_type": "CRITICAL", "entity_id": "e"}),
+        ("dynatrace", {"PID": "1", "ProblemTitle": "A", "State": "OPEN"}),
+    ],
+)
+def test_an_operator_may_say_in_the_body_what_it_is_about(source, sent):
+    where = {"k8s.cluster.name": "eu", "kubeNamespace": "shop", "pod_name": "db-0"}
+    expected = ("eu", "shop", "StatefulSet", "db", "")
+    assert place(one(source, sent | where)) == expected
+    nested = {"kubernetes": {"cluster": "eu", "namespace": "shop", "pod": "db-0"}}
+    assert place(one(source, sent | nested)) == expected
+
+
 def test_kibanas_texts_lose_their_html_escapes():
     alert = one("kibana", {"name": "a &lt; b", "message": "value &quot;x&quot; &amp; more"})
     assert (alert.title, alert.summary) == ("a < b", 'value "x" & more')

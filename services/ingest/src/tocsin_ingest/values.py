@@ -84,7 +84,9 @@ def moment(given: str | float | None) -> datetime | None:
 def link(given: str, base: str = "") -> str:
     """Return a link that a person may follow, or nothing: http(s), with a host, nothing hidden."""
     try:
-        whole = urljoin(base, given.strip()) if base else given.strip()
+        whole = given.strip()
+        if base and not whole.startswith(("http://", "https://")):
+            whole = urljoin(base, whole)
         parts = urlsplit(whole)
     except ValueError:
         return ""

@@ -8,7 +8,7 @@ from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
 from tocsin_ingest.sources.fields import Tags, Text, flat, places, tags
-from tocsin_ingest.sources.reading import Moment, Sent, read
+from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a Datadog webhook"
 
@@ -57,14 +57,15 @@ class Datadog:
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return the one alert of a request."""
-        sent = read(_Webhook, flat(delivery.payload, WHAT), WHAT)
+        said = flat(delivery.payload, WHAT)
+        sent = read(_Webhook, said, WHAT)
         told = _TITLE.fullmatch(sent.title)
         name = told["name"] if told else sent.title
         scope = sent.scope or (tags(told["scope"] or "") if told else {})
         state = sent.state or (told["state"] if told else "")
         over = AlertStatus.RESOLVED in (values.status(state), values.status(sent.kind))
         where = ",".join(f"{one}:{scope[one]}" for one in sorted(scope))
-        known = sent.tags | scope
+        known = places(texts(said)) | sent.tags | scope
         return [
             Reading(
                 title=name,

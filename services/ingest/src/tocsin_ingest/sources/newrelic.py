@@ -8,7 +8,7 @@ from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
 from tocsin_ingest.sources.fields import Tags, Text, flat, named, places, tags
-from tocsin_ingest.sources.reading import Moment, Sent, read
+from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a New Relic notification"
 
@@ -42,11 +42,12 @@ class NewRelic:
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return the one issue of a request."""
-        issue = read(_Issue, flat(delivery.payload, WHAT), WHAT)
+        said = flat(delivery.payload, WHAT)
+        issue = read(_Issue, said, WHAT)
         words = (issue.state, issue.event_type.rpartition("_")[2])
         over = AlertStatus.RESOLVED in map(values.status, words)
         opens = issue.event_type.upper().endswith("OPEN") or issue.state.lower() == "open"
-        known = _labels(issue)
+        known = places(texts(said)) | _labels(issue)
         return [
             Reading(
                 title=issue.title,

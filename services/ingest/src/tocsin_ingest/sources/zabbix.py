@@ -8,7 +8,7 @@ from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
 from tocsin_ingest.sources.fields import Tags, Text, flat, named, places
-from tocsin_ingest.sources.reading import Moment, Sent, read
+from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a Zabbix alert"
 
@@ -62,7 +62,9 @@ class Zabbix:
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return the one event of a request: its trigger is who it is."""
-        event = read(_Event, flat(delivery.payload, WHAT), WHAT)
+        said = flat(delivery.payload, WHAT)
+        event = read(_Event, said, WHAT)
+        known = places(texts(said)) | event.tags
         over = event.value == _OVER or values.status(event.status) is AlertStatus.RESOLVED
         return [
             Reading(
@@ -70,9 +72,7 @@ class Zabbix:
                 status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
                 severity=_severity(event),
                 summary=event.message,
-                labels=named(alertname=event.title, host=event.host)
-                | event.tags
-                | places(event.tags),
+                labels=named(alertname=event.title, host=event.host) | known | places(known),
                 starts_at=event.since,
                 ends_at=event.until if over else None,
                 links=values.links({"sender": event.url}),
