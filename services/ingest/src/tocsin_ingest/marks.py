@@ -6,7 +6,9 @@ PLACES = (
     *("cluster", "exported_namespace", "namespace", "environment", "env", "stage", "tenant"),
     *("region", "zone", "datacenter", "dc", "site", "node", "nodename", "host", "hostname"),
     *("server", "exported_service", "service", "application", "app", "component", "job"),
-    *("database", "queue", "topic", "persistentvolumeclaim", "ingress", "domain", "target"),
+    *("database", "datname", "queue", "topic", "consumergroup", "domain", "target"),
+    *("persistentvolumeclaim", "persistentvolume", "ingress", "horizontalpodautoscaler"),
+    *("poddisruptionbudget", "resourcequota", "certificate"),
 )
 """Labels that say where or what an alert is about, and outlast any restart."""
 
