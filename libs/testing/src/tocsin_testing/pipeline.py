@@ -32,6 +32,7 @@ from tocsin_testing.crashing import CrashPoint
 
 INGEST_TOKEN = "ingest-token-of-the-tests"
 API_TOKEN = "api-token-of-the-tests"
+FORGE_SECRET = "forge-secret-of-the-tests"
 ACK_WAIT = 1.5
 POLL = 0.05
 
@@ -168,6 +169,7 @@ def _environment(nats_url: str, redis_url: str, scene: Stage) -> dict[str, str]:
         "TOCSIN_APPROVERS": json.dumps(["local"]),
         "TOCSIN_INGEST_TOKENS": json.dumps([INGEST_TOKEN]),
         "TOCSIN_API_TOKENS": json.dumps({"local": API_TOKEN}),
+        "TOCSIN_FORGE_SECRETS": json.dumps({"github": [FORGE_SECRET]}),
     }
 
 
