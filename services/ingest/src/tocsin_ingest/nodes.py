@@ -22,9 +22,6 @@ from tocsin_kit.storms import Place
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 
-CANDIDATES = 3
-"""Likely runs that are looked up; one that has ended takes nobody in."""
-
 PATIENCE = (1.0, 10.0)
 """Least and most seconds until a run that waits for its turn asks again."""
 
@@ -131,7 +128,8 @@ class Nodes:
         return {"answer": [opened]}
 
     async def _first_open(self, found: list[Correlation]) -> Correlation | None:
-        for one in found[:CANDIDATES]:
+        """Return the likeliest run that still takes somebody in."""
+        for one in found:
             if await self._is_open(one.into):
                 return one
         return None

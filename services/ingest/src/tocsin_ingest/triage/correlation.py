@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Self
@@ -14,6 +15,7 @@ from tocsin_ingest.triage.matchers import subject
 _WORD = re.compile(r"[a-z]{3,}")
 _JOINTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 MOST_WORDS = 40
+MOST_RELATED = 3
 
 
 class Mode(StrEnum):
@@ -84,10 +86,11 @@ def card(run_id: RunId, at: datetime, alert: Alert, rules: CorrelationRules) -> 
 
 
 def related(new: Card, others: Iterable[Card], rules: CorrelationRules) -> list[Correlation]:
-    """Return the older runs that a new one may belong to, the likeliest first."""
-    scored = (_compared(new, old, rules) for old in others if _order(old) < _order(new))
-    found = [one for one in scored if one and one.score >= rules.threshold]
-    return sorted(found, key=lambda one: (-one.score, one.into))
+    """Return the older runs that a new one may belong to, the likeliest first, and only a few."""
+    compared = [_compared(new, old, rules) for old in others if _order(old) < _order(new)]
+    found = [one for one in compared if one and one.score >= rules.threshold]
+    likeliest = sorted(found, key=lambda one: (-one.score, one.old.run_id))[:MOST_RELATED]
+    return [_explained(one, rules) for one in likeliest]
 
 
 def said(found: Correlation) -> str:
@@ -104,22 +107,38 @@ def _qualified(namespace: str, workload: str, rules: CorrelationRules) -> tuple[
     return rules.depends_on.get(f"{namespace}/{workload}", ()) if workload else ()
 
 
-def _compared(new: Card, old: Card, rules: CorrelationRules) -> Correlation | None:
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """How near two runs are in topology, time and text."""
+
+    old: Card
+    near: float
+    how: str
+    seconds: float
+    soon: float
+    alike: float
+    score: float
+
+
+def _compared(new: Card, old: Card, rules: CorrelationRules) -> _Comparison | None:
     near, how = _topology(new, old)
     if not near:
         return None
     seconds = (new.at - old.at).total_seconds()
     soon = max(0.0, 1 - seconds / (rules.minutes * 60))
     alike = _alike(frozenset(new.words), frozenset(old.words))
+    score = near * rules.topology + soon * rules.time + alike * rules.text
+    return _Comparison(old, near, how, seconds, soon, alike, min(1.0, score))
+
+
+def _explained(one: _Comparison, rules: CorrelationRules) -> Correlation:
+    apart, shared = f"{one.seconds:.0f} s apart", f"{one.alike:.0%} of the words shared"
     parts = (
-        CorrelationPart(name="topology", score=near, weight=rules.topology, why=how),
-        CorrelationPart(name="time", score=soon, weight=rules.time, why=f"{seconds:.0f} s apart"),
-        CorrelationPart(
-            name="text", score=alike, weight=rules.text, why=f"{alike:.0%} of the words shared"
-        ),
+        CorrelationPart(name="topology", score=one.near, weight=rules.topology, why=one.how),
+        CorrelationPart(name="time", score=one.soon, weight=rules.time, why=apart),
+        CorrelationPart(name="text", score=one.alike, weight=rules.text, why=shared),
     )
-    score = min(1.0, sum(part.score * part.weight for part in parts))
-    return Correlation(into=old.run_id, score=score, threshold=rules.threshold, parts=parts)
+    return Correlation(into=one.old.run_id, score=one.score, threshold=rules.threshold, parts=parts)
 
 
 def _topology(new: Card, old: Card) -> tuple[float, str]:
