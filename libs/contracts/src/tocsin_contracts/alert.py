@@ -78,10 +78,7 @@ class Novelty(StrEnum):
 
 
 class AlertRepeated(Event):
-    """A delivery told a run something new: another alert of its incident, or a change of one.
-
-    Deliveries that tell nothing new are only counted on the intake's record.
-    """
+    """A delivery told a run of another alert, or of a change; what is not new is only counted."""
 
     topic: ClassVar[str] = "alert.repeated.v1"
 
