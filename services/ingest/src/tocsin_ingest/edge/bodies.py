@@ -49,7 +49,7 @@ def payload_of(request: Request, body: bytes, limits: Limits, *, takes_forms: bo
         plain = decoding.inflated(
             body, request.headers.get("content-encoding", ""), limits.body_bytes
         )
-        if _is_form(request, takes_forms=takes_forms):
+        if _is_form(request, plain, takes_forms=takes_forms):
             return decoding.form_of(plain)
         return decoding.json_of(plain)
     except decoding.TooBigError as error:
@@ -62,9 +62,10 @@ def payload_of(request: Request, body: bytes, limits: Limits, *, takes_forms: bo
         raise RefusedError(BAD_REQUEST, Reason.UNDECODABLE, str(error), hint) from None
 
 
-def _is_form(request: Request, *, takes_forms: bool) -> bool:
+def _is_form(request: Request, body: bytes, *, takes_forms: bool) -> bool:
+    """Whether the body is a form; JSON is called one by whatever sends it without a thought."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_form = kind == decoding.FORM
+    is_form = kind == decoding.FORM and not body.lstrip().startswith((b"{", b"["))
     if kind == _MULTIPART or (is_form and not takes_forms):
         raise decoding.UnknownCodingError(f"Content-Type {kind!r}: this source takes JSON")
     return is_form
