@@ -175,10 +175,11 @@ class DeliveryStatus(StrEnum):
     ATTACHED = "attached"
     RESOLVED = "resolved"
     IGNORED = "ignored"
+    SPOOLED = "spooled"
 
 
 class AlertReceipt(Value):
-    """Where one alert of a delivery went; an ignored one belongs to no run."""
+    """Where one alert of a delivery went; an ignored one has no run, a spooled one none yet."""
 
     fingerprint: str
     status: DeliveryStatus

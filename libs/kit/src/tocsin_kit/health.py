@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from redis.asyncio import Redis
 from starlette.requests import Request
@@ -16,12 +17,25 @@ from tocsin_kit.store import translated
 FRESH_SECONDS = 1.0
 
 
+class Fallback(Protocol):
+    """What takes a service's work while the servers are away."""
+
+    @property
+    def waiting(self) -> int:
+        """How many pieces of work wait for the servers."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it takes more."""
+
+
 @dataclass(slots=True)
 class Health:
     """Answers the probes; a readiness answer is reused for a second, so that probes cost little."""
 
     bus: Bus
     redis: Redis
+    fallback: Fallback | None = None
     _checked: float = field(default=0.0, init=False)
     _wrong: str = field(default="not checked yet", init=False)
 
@@ -40,8 +54,12 @@ class Health:
         if time.monotonic() - self._checked > FRESH_SECONDS:
             self._wrong = await self._look()
             self._checked = time.monotonic()
-        if self._wrong:
+        spool = self.fallback
+        if self._wrong and not (spool and spool.has_room):
             return JSONResponse({"status": "not ready", "reason": self._wrong}, 503)
+        if spool and (self._wrong or spool.waiting):
+            why = self._wrong or "what was taken during an outage is being handed on"
+            return JSONResponse({"status": "ready", "spooling": spool.waiting, "reason": why})
         return JSONResponse({"status": "ready"})
 
     async def _look(self) -> str:

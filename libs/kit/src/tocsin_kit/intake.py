@@ -35,6 +35,7 @@ class Outcome(StrEnum):
     ATTACHED = "attached"
     RESOLVED = "resolved"
     IGNORED = "ignored"
+    SPOOLED = "spooled"
 
 
 @dataclass(frozen=True, slots=True)

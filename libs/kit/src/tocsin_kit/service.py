@@ -10,11 +10,12 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.types import ASGIApp
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tocsin_kit import logging
 from tocsin_kit.errors import PermanentError
-from tocsin_kit.health import Health
+from tocsin_kit.health import Fallback, Health
 from tocsin_kit.parts import Parts
 from tocsin_kit.settings import ServiceSettings
 
@@ -32,6 +33,7 @@ class Service:
     parts: Parts
     http: ASGIApp | None = None
     background: Sequence[Callable[[], Awaitable[None]]] = field(default=())
+    fallback: Fallback | None = None
 
 
 def main(build: Callable[[Sequence[str]], Service]) -> None:
@@ -82,12 +84,9 @@ async def _first(*tasks: "asyncio.Future[Any]") -> None:
 
 
 def _config(service: Service) -> uvicorn.Config:
-    health = Health(service.parts.bus, service.parts.redis)
-    app = Starlette(routes=health.routes())
-    if service.http is not None:
-        app.mount("/", service.http)
+    health = Health(service.parts.bus, service.parts.redis, service.fallback)
     return uvicorn.Config(
-        app,
+        _app(health.routes(), service.http),
         host=service.settings.host,
         port=service.port,
         log_config=None,
@@ -97,6 +96,17 @@ def _config(service: Service) -> uvicorn.Config:
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
+
+
+def _app(common: list[Route], own: ASGIApp | None) -> ASGIApp:
+    """Put the routes of every service beside a service's own; a mount would cost each request."""
+    app, paths = Starlette(routes=common), frozenset(route.path for route in common)
+
+    async def either(scope: Scope, receive: Receive, send: Send) -> None:
+        chosen = app if own is None or scope.get("path") in paths else own
+        await chosen(scope, receive, send)
+
+    return either
 
 
 class _Server(uvicorn.Server):

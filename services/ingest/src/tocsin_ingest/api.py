@@ -20,8 +20,7 @@ from tocsin_ingest.edge.door import Door, Entered
 from tocsin_ingest.edge.gate import Gate, Known
 from tocsin_ingest.edge.subscriptions import Subscriptions
 from tocsin_ingest.marks import MARKS, Marks
-from tocsin_ingest.ports import AlertSource, BadPayloadError, Delivery, Reading
-from tocsin_ingest.receiver import Receiver
+from tocsin_ingest.ports import AlertSource, BadPayloadError, Delivery, Reading, Taker
 from tocsin_kit import logging
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.errors import TransientError
@@ -43,7 +42,7 @@ class Api:
     def __init__(
         self,
         sources: Registry[AlertSource],
-        receiver: Receiver,
+        receiver: Taker,
         *,
         gate: Gate,
         limits: Limits | None = None,

@@ -24,15 +24,20 @@ def build(flags: Sequence[str] = ()) -> Service:
     )
     receiver = Receiver(records, parts.runs)
 
+    http, spool = None, None
+    background = [lambda: outbox.keep_flushing(settings.republish_seconds)]
+
     if settings.role.triages:
         importlib.import_module(TRIAGING).subscribe(settings, parts, receiver)
-    http = None
     if settings.role.receives:
-        http = importlib.import_module(RECEIVING).http(settings, parts, receiver)
+        part = importlib.import_module(RECEIVING).wire(settings, parts, receiver)
+        http, spool = part.http, part.spool
+        background.extend(part.background)
     return Service(
         settings=settings,
         port=settings.ingest_port,
         parts=parts,
         http=http,
-        background=[lambda: outbox.keep_flushing(settings.republish_seconds)],
+        background=background,
+        fallback=spool,
     )

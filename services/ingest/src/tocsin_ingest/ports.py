@@ -1,6 +1,6 @@
 """What ingest asks of the world."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -59,6 +59,13 @@ class AlertSource(Protocol):
 
 class BadPayloadError(ValueError):
     """A body that can be read and is no webhook of its source."""
+
+
+class Taker(Protocol):
+    """Takes alerts in."""
+
+    async def take_all(self, alerts: Sequence[Alert]) -> list[Admission]:
+        """Take the alerts of one request, in order; TransientError if one could not be stored."""
 
 
 class Intake(Protocol):

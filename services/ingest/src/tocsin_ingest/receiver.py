@@ -40,12 +40,13 @@ class Receiver:
         if admitted.outcome is Outcome.OPENED and admitted.stored:
             await self._runs.create(admitted.stored.event)
         await self._intake.tell(admitted)
-        log.info(
-            "ingest.alert_admitted",
-            outcome=admitted.outcome,
-            run=admitted.run_id,
-            title=line(alert.title),
-        )
+        if admitted.stored:  # what tells nothing new is counted, not logged
+            log.info(
+                "ingest.alert_admitted",
+                outcome=admitted.outcome,
+                run=admitted.run_id,
+                title=line(alert.title),
+            )
         return admitted
 
     async def take_again(self, alert: Alert, ended: RunId) -> None:

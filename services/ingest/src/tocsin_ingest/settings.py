@@ -1,6 +1,7 @@
 """Settings of the ingest service."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, SecretStr, model_validator
@@ -96,6 +97,16 @@ class Settings(ServiceSettings):
     repeat_seconds: float = Field(
         default=60, ge=0, description="Seconds between news of a run that add nothing but text."
     )
+
+    spool_dir: Path | None = Field(
+        default=None,
+        description="Folder on a persistent disk for alerts while the servers are away; "
+        "without one they are answered 503.",
+    )
+    spool_bytes: int = Field(
+        default=256 * 1024 * 1024, ge=1024, description="Most bytes in that folder."
+    )
+    spool_alerts: int = Field(default=100_000, ge=1, description="Most alerts in that folder.")
 
     @model_validator(mode="after")
     def _fail_closed(self) -> Self:

@@ -1,7 +1,11 @@
 """The receiving part: webhooks in, nothing that an agent needs."""
 
 import importlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
 
+from prometheus_client import Gauge
 from starlette.types import ASGIApp
 
 from tocsin_ingest import sources
@@ -11,16 +15,49 @@ from tocsin_ingest.edge.gate import Gate
 from tocsin_ingest.edge.subscriptions import Authority, Subscriptions
 from tocsin_ingest.forge_api import ForgeApi
 from tocsin_ingest.marks import Marks
+from tocsin_ingest.ports import Taker
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
+from tocsin_ingest.spooling import Spooling
 from tocsin_kit.parts import Parts
 from tocsin_kit.pulls import Pulls
+from tocsin_kit.spool import Spool
 
 AMAZON = "tocsin_ingest.verifying.amazon"
 
 
-def http(settings: Settings, parts: Parts, receiver: Receiver) -> ASGIApp:
-    """Return the HTTP application that hands alerts to the receiver, and news of forges on."""
+SPOOLED = Gauge("tocsin_ingest_spooled_alerts", "Alerts that wait on disk for the servers.")
+
+
+@dataclass(frozen=True, slots=True)
+class Receiving:
+    """What a process that receives has."""
+
+    http: ASGIApp
+    spool: Spool | None
+    background: tuple[Callable[[], Awaitable[None]], ...]
+
+
+def wire(settings: Settings, parts: Parts, receiver: Receiver) -> Receiving:
+    """Put the HTTP application before the receiver, and between them a spool where one is set."""
+    spool = _spool(settings)
+    if spool is None:
+        return Receiving(_http(settings, parts, receiver), None, ())
+    SPOOLED.set_function(lambda: spool.waiting)
+    spooling = Spooling(receiver, spool, parts.bus.canary)
+    drain = partial(spooling.keep_draining, settings.republish_seconds / 4)
+    return Receiving(_http(settings, parts, spooling), spool, (drain,))
+
+
+def _spool(settings: Settings) -> Spool | None:
+    if settings.spool_dir is None:
+        return None
+    return Spool(
+        settings.spool_dir, most_bytes=settings.spool_bytes, most_records=settings.spool_alerts
+    )
+
+
+def _http(settings: Settings, parts: Parts, receiver: Taker) -> ASGIApp:
     known = sources.load(settings.plugins, settings.generic_sources)
     gate = Gate(settings.senders, settings.ingest_tokens, dev=settings.dev)
     gate.check_names(known)

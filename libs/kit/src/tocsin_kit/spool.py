@@ -1,0 +1,198 @@
+"""A bounded queue of records on disk for when the servers are away; what it took survives a kill.
+
+Each record has its length and checksum before it, and is on the disk before `append` returns. A
+segment is never written to again by another process, so that a record which a kill tore is the
+last of its segment: nobody was told that it was stored.
+"""
+
+import asyncio
+import os
+import struct
+import threading
+import zlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tocsin_kit import logging
+from tocsin_kit.errors import PermanentError, TransientError
+
+SEGMENT_BYTES = 1024 * 1024
+"""After how much a segment is full; only whole segments are given back to the disk."""
+
+SUFFIX = ".spool"
+_HEAD = struct.Struct(">II")
+
+log = logging.get(__name__)
+
+
+@dataclass(slots=True)
+class _Segment:
+    path: Path
+    records: int
+    size: int
+
+
+class Spool:
+    """Records in the order in which they came. One process owns the folder."""
+
+    def __init__(self, folder: Path, *, most_bytes: int, most_records: int) -> None:
+        self._folder = folder
+        self._most_bytes = most_bytes
+        self._most_records = most_records
+        self._lock = threading.Lock()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._segments = deque(_found(path) for path in sorted(folder.glob(f"*{SUFFIX}")))
+        except OSError as error:
+            raise PermanentError(f"spool {str(folder)!r} cannot be used: {error}") from error
+        self._number = int(self._segments[-1].path.stem) if self._segments else 0
+        self._file: int | None = None
+        self._taken = 0
+        self._waiting = sum(segment.records for segment in self._segments)
+        self._size = sum(segment.size for segment in self._segments)
+
+    @property
+    def waiting(self) -> int:
+        """How many records wait."""
+        return self._waiting
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another record may be appended."""
+        return self._fits(1, 1)
+
+    async def append(self, records: Sequence[bytes]) -> None:
+        """Return once all records are on the disk; TransientError if there is no room for them."""
+        whole = b"".join(map(_framed, records))
+        try:
+            await asyncio.to_thread(self._write, whole, len(records))
+        except OSError as error:
+            raise TransientError(f"the spool cannot be written: {error}") from error
+
+    async def peek(self, most: int) -> list[bytes]:
+        """Return the oldest records that wait, without taking them away."""
+        return await asyncio.to_thread(self._peek, most)
+
+    async def take(self, count: int) -> None:
+        """Forget the oldest records: they are stored elsewhere now."""
+        await asyncio.to_thread(self._take, count)
+
+    def _fits(self, records: int, size: int) -> bool:
+        return (
+            self._waiting + records <= self._most_records and self._size + size <= self._most_bytes
+        )
+
+    def _write(self, whole: bytes, count: int) -> None:
+        with self._lock:
+            if not self._fits(count, len(whole)):
+                raise TransientError(f"the spool is full: {self._waiting} records wait")
+            segment, file = self._open()
+            try:
+                _write_all(file, whole)
+            except OSError:
+                self._close()  # what may be half a record has to be the last of its segment
+                raise
+            segment.records += count
+            segment.size += len(whole)
+            self._waiting += count
+            self._size += len(whole)
+
+    def _open(self) -> tuple[_Segment, int]:
+        if self._file is not None and self._segments[-1].size < SEGMENT_BYTES:
+            return self._segments[-1], self._file
+        self._close()
+        self._number += 1
+        path = self._folder / f"{self._number:012d}{SUFFIX}"
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        _sync_folder(self._folder)
+        self._segments.append(_Segment(path, 0, 0))
+        return self._segments[-1], self._file
+
+    def _close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _peek(self, most: int) -> list[bytes]:
+        with self._lock:
+            while self._segments:
+                first = self._segments[0]
+                records = list(_records(first.path))[: first.records]
+                if len(records) < first.records:
+                    self._set_aside(first, len(records))
+                if waiting := records[self._taken : self._taken + most]:
+                    return waiting
+                self._drop_first()
+            return []
+
+    def _take(self, count: int) -> None:
+        with self._lock:
+            self._taken += count
+            self._waiting -= count
+            if self._segments and self._taken >= self._segments[0].records:
+                self._drop_first()
+
+    def _drop_first(self) -> None:
+        if len(self._segments) == 1:
+            self._close()
+        first = self._segments.popleft()
+        first.path.unlink(missing_ok=True)
+        self._size -= first.size
+        self._taken = 0
+
+    def _set_aside(self, segment: _Segment, readable: int) -> None:
+        """Keep a copy of what was stored once and cannot be read any more."""
+        copy = segment.path.with_suffix(".damaged")
+        copy.write_bytes(segment.path.read_bytes())
+        lost = segment.records - readable
+        log.error("spool.damaged", kept=str(copy), lost=lost)
+        segment.records = readable
+        self._waiting -= lost
+
+
+def _write_all(file: int, whole: bytes) -> None:
+    left = memoryview(whole)
+    while left:
+        left = left[os.write(file, left) :]
+    os.fsync(file)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put a new name on the disk too, not only what it names."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _framed(record: bytes) -> bytes:
+    return _HEAD.pack(len(record), zlib.crc32(record)) + record
+
+
+def _found(path: Path) -> _Segment:
+    """Count what a process left behind, by its lengths; a torn record at the end was nobody's."""
+    data, at, count = path.read_bytes(), 0, 0
+    while at + _HEAD.size <= len(data):
+        length, _ = _HEAD.unpack_from(data, at)
+        if at + _HEAD.size + length > len(data):
+            break
+        at += _HEAD.size + length
+        count += 1
+    if at < len(data):
+        log.warning("spool.torn", segment=path.name, dropped_bytes=len(data) - at)
+    return _Segment(path, count, len(data))
+
+
+def _records(path: Path) -> Iterator[bytes]:
+    """Read the records of a segment up to the first that is not as it was written."""
+    data, at = path.read_bytes(), 0
+    while at + _HEAD.size <= len(data):
+        length, checksum = _HEAD.unpack_from(data, at)
+        record = data[at + _HEAD.size : at + _HEAD.size + length]
+        if len(record) < length or zlib.crc32(record) != checksum:
+            return
+        yield record
+        at += _HEAD.size + length

@@ -1,0 +1,152 @@
+"""What the spool took is there after a kill, in order, within its bounds."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tocsin_kit import spool as kit
+from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.spool import Spool
+
+
+def opened(folder, most_bytes=10**9, most_records=10**6):
+    return Spool(folder, most_bytes=most_bytes, most_records=most_records)
+
+
+async def drained(spool, at_once=7):
+    found = []
+    while records := await spool.peek(at_once):
+        found += records
+        await spool.take(len(records))
+    return found
+
+
+def segments(folder):
+    return sorted(folder.glob("*.spool"))
+
+
+@settings(max_examples=25, deadline=None)
+@given(batches=st.lists(st.lists(st.binary(max_size=40), min_size=1, max_size=4), max_size=8))
+async def test_what_goes_in_comes_out_in_order_also_after_a_restart(batches, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("spool")
+    first = opened(folder)
+    for batch in batches:
+        await first.append(batch)
+    records = [record for batch in batches for record in batch]
+    assert opened(folder).waiting == first.waiting == len(records)
+    assert await drained(opened(folder)) == records
+
+
+async def test_what_was_taken_is_gone_and_gives_its_room_back(tmp_path):
+    spool = opened(tmp_path, most_records=2)
+    await spool.append([b"a", b"b"])
+    assert not spool.has_room
+    with pytest.raises(TransientError, match="full"):
+        await spool.append([b"c"])
+    assert await drained(spool) == [b"a", b"b"]
+    assert (spool.waiting, spool.has_room, segments(tmp_path)) == (0, True, [])
+    await spool.append([b"c"])
+    assert await drained(opened(tmp_path)) == [b"c"]
+
+
+async def test_it_never_holds_more_bytes_than_it_may(tmp_path):
+    spool = opened(tmp_path, most_bytes=100)
+    await spool.append([b"x" * 80])
+    with pytest.raises(TransientError, match="full"):
+        await spool.append([b"x" * 80])
+    assert sum(file.stat().st_size for file in segments(tmp_path)) <= 100
+
+
+async def test_a_batch_that_does_not_fit_is_refused_whole(tmp_path):
+    spool = opened(tmp_path, most_records=2)
+    with pytest.raises(TransientError, match="full"):
+        await spool.append([b"a", b"b", b"c"])
+    assert await drained(spool) == []
+
+
+async def test_full_segments_are_given_back_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(kit, "SEGMENT_BYTES", 50)
+    spool = opened(tmp_path)
+    for number in range(10):
+        await spool.append([b"%d" % number * 30])
+    before = len(segments(tmp_path))
+    assert before == 5
+    await spool.take(2)
+    assert len(segments(tmp_path)) == before - 1
+    assert len(await drained(spool)) == 8
+
+
+@pytest.mark.parametrize("lost", range(1, 12))
+async def test_a_record_that_a_kill_tore_is_dropped_and_no_other(tmp_path, lost):
+    await opened(tmp_path).append([b"first", b"torn"])
+    (segment,) = segments(tmp_path)
+    os.truncate(segment, segment.stat().st_size - lost)
+    spool = opened(tmp_path)
+    await spool.append([b"after the restart"])
+    assert spool.waiting == 2
+    assert await drained(spool) == [b"first", b"after the restart"]
+
+
+async def test_a_record_that_is_not_as_it_was_written_is_set_aside_not_handed_on(tmp_path):
+    await opened(tmp_path).append([b"first", b"rotten", b"last"])
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(segment.read_bytes().replace(b"rotten", b"Rotten"))
+    spool = opened(tmp_path)
+    assert await drained(spool) == [b"first"]
+    assert spool.waiting == 0
+    (kept,) = tmp_path.glob("*.damaged")
+    assert b"Rotten" in kept.read_bytes()
+
+
+async def test_a_write_that_fails_is_told_and_harms_nothing_else(tmp_path, monkeypatch):
+    spool = opened(tmp_path)
+    await spool.append([b"before"])
+
+    def full_disk(file, data):
+        os.write(file, bytes(data)[:3])
+        raise OSError("no space left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(kit, "_write_all", full_disk)
+        with pytest.raises(TransientError, match="no space left"):
+            await spool.append([b"lost"])
+    await spool.append([b"after"])
+    assert await drained(opened(tmp_path)) == [b"before", b"after"]
+
+
+def test_a_folder_that_cannot_be_made_stops_the_start(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(PermanentError, match="cannot be used"):
+        opened(tmp_path / "file" / "spool")
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from tocsin_kit.spool import Spool
+async def main():
+    spool = Spool(Path(sys.argv[1]), most_bytes=10**9, most_records=10**6)
+    for number in range(10**6):
+        await spool.append([b"%d" % number])
+        os.write(1, b"%d\\n" % number)
+        if number == 200:
+            os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(main())
+"""
+
+
+def appended_until_killed(folder):
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(folder)], capture_output=True, timeout=60, check=False
+    )
+    return killed.stdout.split()
+
+
+async def test_what_was_acknowledged_before_a_kill_is_there(tmp_path):
+    acknowledged = appended_until_killed(tmp_path)
+    assert len(acknowledged) == 201
+    assert (await drained(opened(tmp_path)))[: len(acknowledged)] == acknowledged
