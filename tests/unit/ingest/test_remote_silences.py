@@ -6,6 +6,7 @@ from pydantic import SecretStr
 
 from tocsin_ingest.remote_silences import MOST_BYTES, AlertmanagerSilences
 from tocsin_ingest.triage.silences import silenced
+from tocsin_kit.errors import PermanentError
 from tocsin_testing import build
 from tocsin_testing.build import NOW
 from tocsin_testing.fakes import FakeClock
@@ -120,3 +121,9 @@ async def test_a_silence_that_cannot_be_understood_hides_no_other(change):
     found = await read(SILENCE | change, SILENCE)
     assert [one.name for one in found.silences] == ["8f2a"]
     assert found.problem == "1 of Alertmanager could not be understood"
+
+
+@pytest.mark.parametrize("url", ["am:9093", "ftp://am/", "http://", "http://[::1", "x\x00y"])
+def test_an_address_that_is_none_of_the_web_stops_the_start(url):
+    with pytest.raises(PermanentError, match="TOCSIN_ALERTMANAGER_URL"):
+        AlertmanagerSilences(url)

@@ -13,6 +13,7 @@ from tocsin_ingest.triage.matchers import Matcher, Op
 from tocsin_ingest.triage.silences import Silence
 from tocsin_kit import logging
 from tocsin_kit.clock import Clock, SystemClock
+from tocsin_kit.errors import PermanentError
 
 ANSWER_SECONDS = 2.0
 MOST_BYTES = 8 * 1024 * 1024
@@ -43,7 +44,10 @@ class _Silence(BaseModel):
 
 
 class AlertmanagerSilences:
-    """Reads the silences of one Alertmanager; an outage is an answer without any."""
+    """Reads the silences of one Alertmanager; an outage is an answer without any.
+
+    An address that is none of the web is a PermanentError.
+    """
 
     def __init__(
         self,
@@ -54,7 +58,7 @@ class AlertmanagerSilences:
         clock: Clock | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._url = url.rstrip("/").removesuffix(PATH) + PATH
+        self._url = _web_address(url.rstrip("/").removesuffix(PATH) + PATH)
         self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
         self._kept = timedelta(seconds=kept_seconds)
         self._clock = clock or SystemClock()
@@ -97,6 +101,16 @@ class AlertmanagerSilences:
         if not isinstance(listed, list):
             raise _RefusedError("its answer is no list")
         return listed
+
+
+def _web_address(url: str) -> httpx.URL:
+    try:
+        address = httpx.URL(url)
+    except httpx.InvalidURL:
+        address = httpx.URL()
+    if address.scheme not in ("http", "https") or not address.host:
+        raise PermanentError("TOCSIN_ALERTMANAGER_URL is no web address: write http://host:9093")
+    return address
 
 
 class _RefusedError(ValueError):
