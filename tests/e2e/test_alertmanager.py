@@ -29,7 +29,6 @@ pytestmark = [
 OOM = "KubeContainerOOMKilled"
 BROKEN = "DeploymentBroken"
 ALERTS = {OOM: "critical", BROKEN: "warning"}
-ENDED = {RunState.ESCALATED, RunState.SUPPRESSED, RunState.NO_CHANGE}
 SECONDS = 30
 
 
@@ -80,7 +79,7 @@ async def monitored(folder) -> AsyncIterator[Monitored]:
             target = Target()
             address = peers.enter_context(scraped(target))
             receiver = f"{running.ingest_url}/webhook/alertmanager"
-            alertmanager = Alertmanager(folder / "am", receiver, INGEST_TOKEN, ["namespace"])
+            alertmanager = Alertmanager(folder / "am", receiver, INGEST_TOKEN, ["alertname"])
             peers.enter_context(alertmanager)
             prometheus = Prometheus(folder / "prometheus", address, alertmanager.address, ALERTS)
             peers.enter_context(prometheus)
@@ -88,7 +87,8 @@ async def monitored(folder) -> AsyncIterator[Monitored]:
 
 
 def broken(*names: str) -> list[dict[str, str]]:
-    return [{"namespace": "shop", "deployment": name} for name in names]
+    """Workloads that have nothing to do with each other, so that none explains another."""
+    return [{"namespace": name, "deployment": name} for name in names]
 
 
 def oom_killed(running: Pipeline) -> list[dict[str, str]]:
@@ -129,7 +129,7 @@ async def test_p1_every_alert_ends_in_the_run_store_once_whoever_is_killed_meanw
 
         first = {name: run.run_id for name, (run,) in found.items()}
         for run_id in first.values():
-            await world.running.reach(run_id, *ENDED)
+            await world.running.until(run_id, lambda run: run.state.terminal)
 
         world.target.breaks(BROKEN)
         first.pop("Watchdog")
