@@ -298,6 +298,20 @@ async def test_p1_above_so_many_requests_at_once_the_next_is_503():
     assert await endpoint.status("alertmanager", authorization=bearer(TOKEN)) == 202
 
 
+async def test_p1_strangers_who_are_slow_leave_room_for_senders_who_are_known():
+    limits = Limits(in_flight=4, read_seconds=30)
+    endpoint = Endpoint(limits=limits, grafana={"auth": "signature", "secrets": [SECRET]})
+    slow = [asyncio.create_task(endpoint.post("grafana", never())) for _ in range(9)]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert await endpoint.status("alertmanager", authorization=bearer(TOKEN)) == 202
+    for task in slow:
+        task.cancel()
+    answers = await asyncio.gather(*slow, return_exceptions=True)
+    refused = [one.status_code for one in answers if isinstance(one, httpx.Response)]
+    assert refused == [503] * 7
+
+
 async def test_a_body_that_says_it_is_too_large_is_not_read():
     endpoint = Endpoint(limits=Limits(body_bytes=100))
     headers = [("authorization", bearer(TOKEN)), ("content-length", "101")]

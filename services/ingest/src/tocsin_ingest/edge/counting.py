@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from prometheus_client import Counter
+from tocsin_kit.metrics import Counter
 
 REFUSALS = Counter(
     "tocsin_ingest_refusals_total", "Requests that were refused.", ("source", "reason")

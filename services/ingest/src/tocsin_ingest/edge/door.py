@@ -12,10 +12,14 @@ from tocsin_ingest.edge.bodies import Limits
 from tocsin_ingest.edge.counting import Reason
 from tocsin_ingest.edge.gate import Gate, Known
 from tocsin_ingest.edge.rates import Rates
+from tocsin_ingest.senders import Auth
 from tocsin_kit.clock import Clock
 
 RETRIES_429 = frozenset({"cloudwatch", "eventbridge", "pagerduty"})
 """Sources whose senders wait and send again after a 429; after any other 4xx nobody does."""
+
+PROVEN_BY_BODY = frozenset({Auth.SIGNATURE, Auth.SNS})
+"""Until the body is there, whoever sends it could be anybody."""
 
 TOO_MANY_REQUESTS = 429
 
@@ -38,13 +42,13 @@ class Door:
         self._clock = clock
         self._rates = Rates()
         self._inside = 0
+        self._unproven = 0
 
     @contextmanager
     def room(self) -> Iterator[None]:
         """Hold a place among the requests that are worked on at once, or refuse; 503."""
         if self._inside >= self._limits.in_flight:
-            error = f"{self._inside} requests are being worked on"
-            raise unavailable(Reason.BUSY, error, "send it again; nothing was lost")
+            raise _busy(self._inside)
         self._inside += 1
         try:
             yield
@@ -62,7 +66,8 @@ class Door:
         """Read a request of a sender who may send now, and check what it signed."""
         self._check_rate(known)
         headers = joined_headers(request)
-        body = await bodies.read(request, self._limits)
+        with self._apart(known):
+            body = await bodies.read(request, self._limits)
         self._gate.check_body(known, headers, body, self._clock.now())
         self._rates.charge(known.name, known.sender.rate, 1, self._now())
         return Entered(known, headers, body)
@@ -70,6 +75,18 @@ class Door:
     def charge(self, known: Known, alerts: int) -> None:
         """Count a request's alerts against what its sender may send; `enter` counted the first."""
         self._rates.charge(known.name, known.sender.rate, max(alerts - 1, 0), self._now())
+
+    @contextmanager
+    def _apart(self, known: Known) -> Iterator[None]:
+        """Leave half of the places to senders who are known before their body has come."""
+        unproven = known.sender.auth in PROVEN_BY_BODY
+        if unproven and self._unproven >= (self._limits.in_flight + 1) // 2:
+            raise _busy(self._unproven)
+        self._unproven += unproven
+        try:
+            yield
+        finally:
+            self._unproven -= unproven
 
     def _check_rate(self, known: Known) -> None:
         rate = known.sender.rate
@@ -84,6 +101,11 @@ class Door:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
+
+
+def _busy(requests: int) -> RefusedError:
+    error = f"{requests} requests are being worked on"
+    return unavailable(Reason.BUSY, error, "send it again; nothing was lost")
 
 
 def joined_headers(request: Request) -> dict[str, str]:
