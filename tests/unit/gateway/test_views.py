@@ -129,6 +129,13 @@ def test_p7_a_superseded_run_points_to_the_run_that_goes_on():
     assert view.timeline[-1].text == "Run r0 looks after it: both on node n1."
 
 
+def test_d03_the_end_of_a_silence_keeps_its_instant_and_its_offset():
+    until = "2026-07-16T16:00:00+02:00"
+    held = build.alert_suppressed(by="u-17", until=until)
+    triage = shown(held).triage.model_dump(mode="json")
+    assert (triage["held_by"], triage["held_until"]) == ("u-17", until)
+
+
 def test_a_run_says_whose_it_is_and_that_changes_have_to_wait():
     opened = build.incident_opened(team="payments", environment="prod", freeze="year end")
     triage = shown(opened).triage

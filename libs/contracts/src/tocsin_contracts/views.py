@@ -107,6 +107,8 @@ class TriageView(Value):
 
     decisions: tuple[str, ...] = Field(default=(), description="What each step found, in words.")
     superseded_by: str = Field(default="", description="The run that looks after it now.")
+    held_by: str = Field(default="", description="Who made the rule that holds it back.")
+    held_until: AwareDatetime | None = Field(default=None, description="When that rule ends.")
     team: str = ""
     environment: str = ""
     freeze: str = Field(default="", description="The change freeze that held.")

@@ -132,12 +132,15 @@ def _told(run: Run, accepted: AlertAccepted) -> Tally:
 def triage(run: Run, news: Sequence[RelatedAlert]) -> TriageView | None:
     """Return what was decided about a run when it was new; None as long as nothing was."""
     opened, superseded = run.fact(IncidentOpened), run.fact(RunSuperseded)
-    decided = opened or superseded or run.fact(AlertSuppressed)
+    suppressed = run.fact(AlertSuppressed)
+    decided = opened or superseded or suppressed
     if decided is None:
         return None
     return TriageView(
         decisions=decided.decisions,
         superseded_by=superseded.into if superseded else "",
+        held_by=suppressed.by if suppressed else "",
+        held_until=suppressed.until if suppressed else None,
         team=opened.team if opened else "",
         environment=opened.environment if opened else "",
         freeze=opened.freeze if opened else "",
