@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import hmac
 import json
+from pathlib import Path
 
 import httpx
 import pytest
@@ -440,3 +441,15 @@ def test_p6_no_secret_shows_where_a_sender_is_printed():
     assert SECRET not in repr(Sender(secrets=(SecretStr(SECRET),)))
     with pytest.raises(ValidationError):
         Sender(secrets=())
+
+
+def test_the_table_of_the_documentation_is_one_that_starts(monkeypatch, tmp_path):
+    page = (Path(__file__).parents[3] / "docs" / "sources.md").read_text(encoding="utf-8")
+    table = page.partition("## Who may send")[2].partition("```toml\n")[2].partition("```")[0]
+    config = tmp_path / "tocsin.toml"
+    config.write_text(table, encoding="utf-8")
+    monkeypatch.setenv("TOCSIN_CONFIG", str(config))
+    senders = Settings.load().senders
+    assert [one.auth for one in senders.values()] == ["signature", "basic", "sns", "proxy"]
+    assert senders["alertmanager/eu"].identity_labels == ("alertname", "namespace")
+    Gate(senders, (), dev=False).check_names(sources.load())
