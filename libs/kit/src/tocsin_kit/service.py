@@ -17,6 +17,7 @@ from tocsin_kit import logging
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.health import Fallback, Health
 from tocsin_kit.parts import Parts
+from tocsin_kit.patience import TimelyProtocol
 from tocsin_kit.settings import ServiceSettings
 
 DRAIN_SECONDS = 8
@@ -91,6 +92,7 @@ def _config(service: Service) -> uvicorn.Config:
         port=service.port,
         log_config=None,
         access_log=False,
+        http=TimelyProtocol,
         proxy_headers=False,  # a peer is who connects, not whom a header names
         lifespan="off",
         server_header=False,
