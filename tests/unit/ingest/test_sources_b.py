@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tocsin_contracts import AlertStatus, Severity
-from tocsin_ingest.ports import BadPayloadError
+from tocsin_ingest import sources
+from tocsin_ingest.ports import BadPayloadError, Delivery
 from tocsin_testing.readings import alerts_of
 
 FOLDER = Path(__file__).parent / "payloads"
@@ -213,7 +214,7 @@ def test_an_event_that_is_counted_higher_is_the_same_event():
     [
         ("ReplicaSet", "cart-6f9d7c9b7c", ("", "shop", "Deployment", "cart")),
         ("Deployment", "cart", ("", "shop", "Deployment", "cart")),
-        ("Job", "nightly-28928160", ("", "shop", "Job", "nightly-28928160")),
+        ("Job", "nightly-28928160", ("", "shop", "CronJob", "nightly")),
         ("Node", "ip-10-0-1-5", None),
         ("PersistentVolumeClaim", "data", None),
     ],
@@ -382,3 +383,25 @@ def test_a_binary_event_has_its_attributes_in_headers():
 def test_an_event_that_is_none_is_refused_by_name(event, fault):
     with pytest.raises(BadPayloadError, match=fault):
         alerts_of("cloudevents", event)
+
+
+@pytest.mark.parametrize(
+    ("source", "body"),
+    [
+        ("cloudevents", [cloud_event(data={"title": "t"})] * 2000),
+        ("cloudwatch", {"Records": [{"Sns": enveloped("text")}] * 2000}),
+        ("kubernetes_event", [EVENT] * 2000),
+        ("generic", [{"title": "t"}] * 2000),
+    ],
+    ids=["cloudevents", "cloudwatch", "kubernetes_event", "generic"],
+)
+def test_no_more_is_read_than_shows_that_a_request_has_too_many(source, body):
+    parsed = sources.load()[source].parse(Delivery(payload=body, received_at=AT))
+    assert len(parsed) == 1001
+
+
+def test_a_body_as_wide_as_it_can_be_is_looked_through_in_part():
+    body = {f"x{number}": {"z": number} for number in range(40_000)}
+    with pytest.raises(BadPayloadError, match="title: found under none of"):
+        alerts_of("generic", {"y": body})
+    assert one("generic", {"title": "t", "y": body}).title == "t"

@@ -5,6 +5,7 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,6 +17,7 @@ from tocsin_ingest.sources import generic, kubernetes_event
 from tocsin_ingest.sources.alertmanager import Alertmanager
 from tocsin_ingest.sources.fields import Text
 from tocsin_ingest.sources.kubernetes_event import KubernetesEvent
+from tocsin_ingest.sources.parts import MOST_ALERTS
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a CloudEvent"
@@ -49,7 +51,8 @@ class CloudEvents:
             return _readings(read(_Attributes, attributes, WHAT), payload, delivery)
         several = isinstance(payload, list) and payload
         events = payload if several else [payload]
-        return [reading for one in events for reading in _structured(one, delivery)]
+        found = (reading for one in events for reading in _structured(one, delivery))
+        return list(islice(found, MOST_ALERTS))
 
 
 def _structured(event: Any, delivery: Delivery) -> list[Reading]:

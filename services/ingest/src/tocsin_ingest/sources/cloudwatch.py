@@ -1,5 +1,6 @@
 """Amazon CloudWatch alarms and whatever else a topic of Amazon SNS carries."""
 
+from itertools import islice
 from typing import Any
 
 from pydantic import AliasChoices, Field
@@ -12,6 +13,7 @@ from tocsin_ingest.sources.eventbridge import event_reading, is_event
 from tocsin_ingest.sources.fields import Text, tags
 from tocsin_ingest.sources.guessing import moment_or_none
 from tocsin_ingest.sources.lambda_alarm import alarm_reading, where
+from tocsin_ingest.sources.parts import MOST_ALERTS
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a CloudWatch alarm or a message of SNS"
@@ -38,11 +40,12 @@ class CloudWatch:
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return every alarm of a body; a confirmation of a subscription has none."""
-        return [
+        found = (
             reading
             for message in sns.messages(delivery.payload)
             for reading in _readings(message, wrapped=message.content is not delivery.payload)
-        ]
+        )
+        return list(islice(found, MOST_ALERTS))
 
 
 def _readings(message: sns.Message, *, wrapped: bool) -> list[Reading]:

@@ -10,7 +10,7 @@ from tocsin_ingest.ports import Delivery, Reading
 from tocsin_ingest.sources import words
 from tocsin_ingest.sources.fields import Text, places
 from tocsin_ingest.sources.lambda_alarm import alarm_reading
-from tocsin_ingest.sources.parts import parts_of, texts_under
+from tocsin_ingest.sources.parts import MOST_ALERTS, parts_of, texts_under
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 ALARM = "CloudWatch Alarm State Change"
@@ -44,8 +44,8 @@ class EventBridge:
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return one alert for each event."""
         payload = delivery.payload
-        several = isinstance(payload, list) and payload
-        return [event_reading(event) for event in (payload if several else [payload])]
+        several = payload[:MOST_ALERTS] if isinstance(payload, list) else []
+        return [event_reading(event) for event in several or [payload]]
 
 
 def is_event(content: Mapping[str, Any]) -> bool:

@@ -1,17 +1,18 @@
 """Alerts of any sender, by the names that fields usually have: a new sender needs no code."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
 from tocsin_ingest.sources.guessing import guess
+from tocsin_ingest.sources.parts import MOST_ALERTS, parts_of
 from tocsin_ingest.sources.words import plain
 
 LISTS = ("alerts", "events", "incidents", "problems", "issues", "notifications", "attachments")
 """Fields that hold several alerts."""
 
-MOST = 1001
-"""Alerts that are read of one body: one more than a request may have."""
+MOST_AROUND = 20
+"""Objects around the alerts in which each of them is looked for."""
 
 
 class Generic:
@@ -30,23 +31,21 @@ def readings(payload: Any, around: Mapping[str, Any] | None = None) -> list[Read
 
     What an alert lacks is looked for in its body, and then in what is `around` that.
     """
-    found = list(_several(payload, around or {}))[:MOST]
+    found, body = _several(payload)
     if not found:
         raise BadPayloadError("not an alert: the body: send a JSON object, or a list of some")
-    return [guess(one, outside) for one, outside in found]
+    outside = parts_of({**(around or {}), **body})[:MOST_AROUND]
+    return [guess(one, outside) for one in found[:MOST_ALERTS]]
 
 
-def _several(
-    payload: Any, around: Mapping[str, Any]
-) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    if isinstance(payload, list):
-        yield from ((one, around) for one in _objects(payload))
-    elif isinstance(payload, dict):
-        for name in sorted(payload):
-            if plain(name) in LISTS and (inner := _objects(payload[name])):
-                yield from ((one, {**around, **payload}) for one in inner)
-                return
-        yield payload, around
+def _several(payload: Any) -> tuple[list[Mapping[str, Any]], Mapping[str, Any]]:
+    """The alerts of a body, and the body where it is more than they are."""
+    if not isinstance(payload, dict):
+        return _objects(payload), {}
+    for name in sorted(payload):
+        if plain(name) in LISTS and (inner := _objects(payload[name])):
+            return inner, {other: payload[other] for other in payload if other != name}
+    return [payload], {}
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:

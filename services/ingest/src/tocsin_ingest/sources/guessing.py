@@ -13,20 +13,16 @@ from tocsin_ingest.sources import words
 from tocsin_ingest.sources.fields import places
 from tocsin_ingest.sources.parts import Part, named, object_of, parts_of, texts_under
 from tocsin_ingest.sources.reading import texts
-from tocsin_ingest.sources.words import plain
-
-LONGEST_IDENTITY = 256
-"""Characters of a value that may tell alerts apart; what is longer is a text."""
 
 _SPACED_OFFSET = re.compile(r" (?=[+-]\d\d:?\d\d)")
 
 
-def guess(body: Mapping[str, Any], around: Mapping[str, Any] | None = None) -> Reading:
-    """Return the alert that a body tells of; what it lacks is looked for in what is `around` it.
+def guess(body: Mapping[str, Any], around: Sequence[Part] = ()) -> Reading:
+    """Return the alert that a body tells of; what it lacks is looked for in the parts `around` it.
 
     Raises BadPayloadError that says under which names no title was found.
     """
-    parts = parts_of(body) + (parts_of(around) if around else [])
+    parts = [*parts_of(body), *around]
     title = _title(parts)
     labels, severity = _labels(parts), _severity(parts)
     status = _status(parts) or words.marked(title) or _status_by_end(parts)
@@ -82,11 +78,12 @@ def _status_by_end(parts: Sequence[Part]) -> AlertStatus:
 
 def _severity(parts: Sequence[Part]) -> str:
     """The first word that we know, as it was written; else the first one."""
-    plain_values = (
-        Part(part.path, {plain(name): text for name, text in texts(dict(part.raw)).items()}, {})
+    found = [
+        text
         for part in parts
-    )
-    found = list(texts_under(list(plain_values), words.SEVERITIES))
+        for name in words.SEVERITIES
+        if (text := part.plain_texts.get(name, "").strip()) and text not in words.EMPTY
+    ]
     known = (word for text in found for word in (text, words.last(text)) if _is_known(word))
     return next(known, found[0] if found else "")
 
@@ -108,15 +105,8 @@ def _labels(parts: Sequence[Part]) -> dict[str, str]:
         return own
     labels: dict[str, str] = {}
     for part in reversed(parts):
-        thing = part.path[-1] if part.path else ""
-        if not thing or thing in words.THINGS:
-            prefix = f"{thing}." if thing and thing not in words.HOLDERS else ""
-            labels |= {
-                f"{prefix}{name}": text
-                for name, text in texts(dict(part.raw)).items()
-                if words.is_identity(thing, plain(name)) and len(text) <= LONGEST_IDENTITY
-            }
-    return {name: text for name, text in labels.items() if text not in words.EMPTY}
+        labels |= part.identity
+    return labels
 
 
 def _own_labels(part: Part) -> dict[str, str]:
@@ -127,7 +117,7 @@ def _own_labels(part: Part) -> dict[str, str]:
 
 def _annotations(part: Part) -> dict[str, str]:
     own = object_of(part.fields.get("annotations"))
-    return texts(dict(part.raw)) | texts(dict(own))
+    return {**part.texts, **texts(dict(own))}
 
 
 def _times(parts: Sequence[Part], status: AlertStatus) -> tuple[datetime | None, datetime | None]:

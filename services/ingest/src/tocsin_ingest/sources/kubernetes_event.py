@@ -9,6 +9,7 @@ from pydantic import AliasChoices, Field
 from tocsin_ingest.admission import KIND_LABELS
 from tocsin_ingest.ports import Delivery, Reading
 from tocsin_ingest.sources.fields import Text
+from tocsin_ingest.sources.parts import MOST_ALERTS
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a Kubernetes event"
@@ -72,7 +73,7 @@ def _events(payload: Any) -> list[Any]:
     if isinstance(payload, dict) and isinstance(payload.get("object"), dict):
         return [payload["object"]]
     items = payload.get("items") if isinstance(payload, dict) else payload
-    return items if isinstance(items, list) and items else [payload]
+    return items[:MOST_ALERTS] if isinstance(items, list) and items else [payload]
 
 
 def _reading(event: _Event) -> Reading:

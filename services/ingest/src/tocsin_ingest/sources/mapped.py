@@ -12,8 +12,8 @@ from tocsin_ingest import values
 from tocsin_ingest.mapping import SourceMapping
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
 from tocsin_ingest.sources.fields import places
-from tocsin_ingest.sources.generic import MOST
 from tocsin_ingest.sources.guessing import moment_or_none
+from tocsin_ingest.sources.parts import MOST_ALERTS
 from tocsin_ingest.sources.reading import texts
 from tocsin_ingest.sources.words import without_states
 
@@ -44,7 +44,7 @@ class Mapped:
         if not alerts or found is None:
             raise BadPayloadError(f"{self.name}: alerts: {self._mapping.alerts!r} found nothing")
         in_body = cache(lambda expression: _search(expression, body))
-        return [self._reading(one, in_body) for one in alerts[:MOST]]
+        return [self._reading(one, in_body) for one in alerts[:MOST_ALERTS]]
 
     def _reading(self, alert: Any, in_body: Find) -> Reading:
         def find(expression: str) -> Any:

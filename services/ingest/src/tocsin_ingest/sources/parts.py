@@ -2,23 +2,57 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tocsin_ingest.sources import words
+from tocsin_ingest.sources.reading import texts
 from tocsin_ingest.sources.words import plain
 
 DEEPEST = 3
-MOST_PARTS = 100
-"""How far into a body is looked."""
+MOST_PARTS = 50
+MOST_FIELDS = 1000
+"""How far into a body, and at how many fields of one object, is looked."""
+
+MOST_ALERTS = 1001
+"""Alerts that are read of one body: one more than a request may have."""
+
+LONGEST_IDENTITY = 256
+"""Characters of a value that may tell alerts apart; what is longer is a text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """One object of a body: where it stands, and its fields by plain names."""
 
     path: tuple[str, ...]
     fields: Mapping[str, Any]
     raw: Mapping[str, Any]
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The plain values as texts, by the names that they were sent under."""
+        return texts(dict(self.raw))
+
+    @cached_property
+    def plain_texts(self) -> Mapping[str, str]:
+        """The plain values as texts, by plain names."""
+        return {plain(name): self.texts[name] for name in sorted(self.texts, reverse=True)}
+
+    @cached_property
+    def identity(self) -> Mapping[str, str]:
+        """The fields that tell alerts apart; those of a thing stand under its name."""
+        thing = self.path[-1] if self.path else ""
+        if thing and thing not in words.THINGS:
+            return {}
+        prefix = f"{thing}." if thing and thing not in words.HOLDERS else ""
+        return {
+            f"{prefix}{name}": text
+            for name, text in self.texts.items()
+            if words.is_identity(thing, plain(name))
+            and len(text) <= LONGEST_IDENTITY
+            and text not in words.EMPTY
+        }
 
     @property
     def is_about_the_alert(self) -> bool:
@@ -41,16 +75,19 @@ def parts_of(body: Mapping[str, Any]) -> list[Part]:
         if len(part.path) >= DEEPEST or len(found) >= MOST_PARTS:
             break
         inner = [
-            _part((*part.path, name), one)
+            ((*part.path, name), one)
             for name, value in part.fields.items()
             if (one := object_of(value))
         ]
-        found += sorted(inner, key=lambda one: (words.rank(one.path[-1]), one.path))
+        inner.sort(key=lambda one: (words.rank(one[0][-1]), one[0]))
+        found += [_part(path, one) for path, one in inner[:MOST_PARTS]]
     return sorted(found[:MOST_PARTS], key=lambda one: not words.STRANGERS.isdisjoint(one.path))
 
 
-def _part(path: tuple[str, ...], raw: Mapping[str, Any]) -> Part:
-    return Part(path, {plain(name): raw[name] for name in sorted(raw, reverse=True)}, raw)
+def _part(path: tuple[str, ...], sent: Mapping[str, Any]) -> Part:
+    names = sorted(sent)[:MOST_FIELDS]
+    fields = {plain(name): sent[name] for name in reversed(names)}
+    return Part(path, fields, {name: sent[name] for name in names})
 
 
 def object_of(value: Any) -> Mapping[str, Any]:
