@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from prometheus_client import Gauge
 from starlette.types import ASGIApp
 
 from tocsin_ingest import sources
@@ -19,6 +18,7 @@ from tocsin_ingest.ports import Taker
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
 from tocsin_ingest.spooling import Spooling
+from tocsin_kit.metrics import Gauge
 from tocsin_kit.parts import Parts
 from tocsin_kit.pulls import Pulls
 from tocsin_kit.spool import Spool
