@@ -87,9 +87,11 @@ class Peer:
             "externalURL": "http://am:9093",
             "alerts": alerts,
         }
-        path = f"/webhook/alertmanager{instance and '/' + instance}"
+        return await self.send(f"alertmanager{instance and '/' + instance}", body)
+
+    async def send(self, path, body):
         async with httpx.AsyncClient(transport=self.transport, base_url="http://test") as client:
-            answer = await client.post(path, content=json.dumps(body).encode())
+            answer = await client.post(f"/webhook/{path}", content=json.dumps(body).encode())
         assert answer.status_code == 202, answer.text
         return answer.json()["alerts"]
 
@@ -342,3 +344,22 @@ async def test_a_resolve_withdraws_the_approval_that_waits(nats_url, redis_url):
         approval = await ours.approvals.get(run_id, plan_hash)
         assert approval.state is ApprovalState.WITHDRAWN
         assert (await ours.view(run_id)).state is RunState.NO_CHANGE
+
+
+async def test_an_end_that_lost_the_labels_of_its_start_finds_its_run(nats_url, redis_url):
+    def event(action, **more):
+        return {"event_action": action, "dedup_key": "cart-down", "routing_key": "r", **more}
+
+    payload = {
+        "summary": "cart is down",
+        "source": "prometheus",
+        "severity": "critical",
+        "custom_details": {"namespace": "shop", "deployment": "cart"},
+    }
+    async with peer(nats_url, redis_url) as rig:
+        (opened,) = await rig.send("pagerduty_events", event("trigger", payload=payload))
+        (again,) = await rig.send("pagerduty_events", event("trigger"))
+        (ended,) = await rig.send("pagerduty_events", event("resolve"))
+        assert of([opened, again, ended], "run_id") == [opened["run_id"]] * 3
+        assert of([opened, again, ended], "status") == ["opened", "attached", "resolved"]
+        assert (await rig.view(opened["run_id"])).incident_parts["workload"] == "cart"

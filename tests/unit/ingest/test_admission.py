@@ -75,6 +75,7 @@ def test_a_pods_name_says_what_made_it(pod, kind, name):
         ({"daemonset": "agent"}, "DaemonSet", "agent"),
         ({"cronjob": "nightly", "job_name": "nightly-29012345"}, "CronJob", "nightly"),
         ({"job_name": "migrate"}, "Job", "migrate"),
+        ({"job_name": "nightly-29012345"}, "CronJob", "nightly"),
         ({"workload": "cart"}, "", "cart"),
         ({"pod": "ksm-0", "exported_pod": "db-0"}, "StatefulSet", "db"),
         ({"service": "cart"}, "Service", "cart"),
@@ -98,6 +99,39 @@ def test_where_a_workload_is_comes_from_what_was_scraped_not_from_the_scraper():
     assert admission.workload(labels) == Workload(
         cluster="eu-1", namespace="shop", name="cart", kind="Deployment", container="cart"
     )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"job": "node-exporter", "pod": "node-exporter-x7kq2"},
+        {"job": "node-exporter", "pod": "prom-prometheus-node-exporter-x7kq2"},
+        {"job": "monitoring/kube-state-metrics", "pod": "kube-state-metrics-6f9d7c9b7c-2xk4v"},
+        {"job": "blackbox-exporter", "service": "blackbox-exporter"},
+    ],
+)
+def test_what_an_exporter_measures_is_not_the_exporter(labels):
+    assert admission.workload({"namespace": "monitoring", **labels}) is None
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"job": "kube-state-metrics", "pod": "node-exporter-x7kq2"},
+        {"job": "cart", "pod": "cart-6f9d7c9b7c-2xk4v"},
+        {"pod": "node-exporter-x7kq2"},
+    ],
+)
+def test_what_is_told_of_a_pod_is_about_it(labels):
+    assert admission.workload({"namespace": "monitoring", **labels})
+
+
+def test_machines_that_one_exporter_measures_are_told_apart():
+    def parts(instance):
+        labels = {"alertname": "DiskFull", "job": "node-exporter", "instance": instance}
+        return admission.incident("alertmanager", labels, None, MARKS)
+
+    assert parts("10.0.0.1:9100") != parts("10.0.0.2:9100")
 
 
 @pytest.mark.parametrize(

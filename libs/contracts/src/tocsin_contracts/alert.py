@@ -53,6 +53,10 @@ class Alert(Value):
     link: str = ""
     links: dict[str, str] = Field(default_factory=dict, description="By name; all http or https.")
     cleaned: bool = Field(default=False, description="Whether hidden characters were taken out.")
+    keyed: bool = Field(
+        default=False,
+        description="Whether its sender names it: then its labels need not be on every delivery.",
+    )
     workload: Workload | None = None
     incident: Incident | None = Field(default=None, description="Which others it belongs with.")
 

@@ -13,7 +13,9 @@ from tocsin_contracts import (
     AlertAccepted,
     AlertRepeated,
     AlertResolved,
+    AlertStatus,
     Event,
+    Incident,
     Novelty,
     RunId,
     derive_id,
@@ -21,7 +23,7 @@ from tocsin_contracts import (
 from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, from_millis, millis
 from tocsin_kit.outbox import Outbox, Stored
-from tocsin_kit.store import Script
+from tocsin_kit.store import Script, translated
 from tocsin_kit.tally import rank
 
 CLOCK_SKEW = timedelta(minutes=1)
@@ -59,6 +61,7 @@ class Intake:
         repeat_seconds: float = 60,
         clock: Clock | None = None,
     ) -> None:
+        self._client = client
         self._outbox = outbox
         self._ttl_ms = int(timedelta(days=ttl_days).total_seconds() * 1000)
         self._repeat_ms = int(repeat_seconds * 1000)
@@ -74,6 +77,7 @@ class Intake:
         that is told as firing just after its end. What tells a run nothing new is only counted; of
         changed texts, and of an ended run whose alert still fires, one in so many seconds is told.
         """
+        incident_key, alert = await self._placed(incident_key, alert)
         clock = self._clock.now()
         key, now = keys.incident(incident_key), millis(clock)
         start = _ms(known_start(alert, clock))
@@ -118,6 +122,22 @@ class Intake:
         Returns whether the alert still fires without a newer run; then admit it again.
         """
         return bool(await self._close(_record(incident_key), [run_id, fingerprint, ""]))
+
+    async def _placed(self, incident_key: str, alert: Alert) -> tuple[str, Alert]:
+        """Keep an alert that its sender names in the incident it began in.
+
+        Many senders tell of an end, or of a repeat, without the labels of the start.
+        """
+        if not alert.keyed or alert.incident is None:
+            return incident_key, alert
+        key, here = keys.place(alert.fingerprint), alert.incident.model_dump_json()
+        async with translated(f"find the incident of alert {alert.fingerprint!r}"):
+            if alert.status is AlertStatus.FIRING:
+                known = await self._client.set(key, here, nx=True, get=True, px=self._ttl_ms)
+            else:
+                known = await self._client.get(key)
+        began = Incident.model_validate_json(str(known or here))
+        return began.key, alert.model_copy(update={"incident": began})
 
 
 def known_start(alert: Alert, now: datetime) -> datetime | None:

@@ -31,6 +31,11 @@ def incident_alerts(incident_key: str) -> str:
     return f"{incident(incident_key)}:alerts"
 
 
+def place(fingerprint: str) -> str:
+    """The incident in which an alert began that its sender names."""
+    return f"tocsin:place:{fingerprint}"
+
+
 def notice(run_id: str) -> str:
     """What the notifier last told about a run."""
     return f"tocsin:notice:{{{run_id}}}"

@@ -3,7 +3,7 @@
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 
 import structlog
@@ -70,22 +70,15 @@ def _renderer(style: LogFormat) -> structlog.typing.Processor:
     return structlog.processors.JSONRenderer()
 
 
-def _secrets(settings: ServiceSettings) -> set[str]:
-    """Collect every SecretStr that the settings hold, however deep."""
-    found: set[str] = set()
-
-    def walk(value: Any) -> None:
-        if isinstance(value, SecretStr):
-            found.add(value.get_secret_value())
-        elif isinstance(value, BaseModel):
-            for name in type(value).model_fields:
-                walk(getattr(value, name))
-        elif isinstance(value, dict):
-            for inner in value.values():
-                walk(inner)
-        elif isinstance(value, list | tuple | frozenset | set):
-            for inner in value:
-                walk(inner)
-
-    walk(settings)
-    return found
+def _secrets(value: Any) -> set[str]:
+    """Collect every SecretStr that settings hold, however deep."""
+    if isinstance(value, SecretStr):
+        return {value.get_secret_value()}
+    inner: Iterable[Any] = ()
+    if isinstance(value, BaseModel):
+        inner = (getattr(value, name) for name in type(value).model_fields)
+    elif isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, list | tuple | frozenset | set):
+        inner = value
+    return set().union(*map(_secrets, inner))

@@ -21,12 +21,14 @@ SOURCE, OWN = "source", "sender's key"
 LONGEST_NAME = 253
 """Characters of a name in Kubernetes; what is longer names nothing there."""
 
+_SCHEDULED_JOB = re.compile(r"^(?P<name>.+)-\d{8,10}$")
 _SCHEDULED_POD = re.compile(r"^(?P<name>.+)-\d{8,10}-[a-z0-9]{5}$")
 _HASHED_POD = re.compile(
     r"^(?P<name>.+)-(?:[bcdfghjklmnpqrstvwxz2456789]{8,10}|[a-f0-9]{8,10})-[a-z0-9]{5}$"
 )
 _ORDINAL_POD = re.compile(r"^(?P<name>.+)-\d+$")
 _SUFFIXED_POD = re.compile(r"^(?P<name>.+)-[bcdfghjklmnpqrstvwxz2456789]{5}$")
+_EXPORTER = re.compile(r"(?:exporter|kube-state-metrics)$")
 _SHAPES = (
     (_SCHEDULED_POD, "CronJob"),
     (_HASHED_POD, "Deployment"),
@@ -46,14 +48,21 @@ def fingerprint(source: str, labels: Mapping[str, str], ignored: Iterable[str]) 
 
 
 def workload(labels: Mapping[str, str]) -> Workload | None:
-    """Return what the labels are about; pod names are read only where no label says it better."""
+    """Return what the labels are about; pod names are read only where no label says it better.
+
+    What an exporter measures is not the exporter: its own pod is none of the alert's business.
+    """
     namespace = labels.get("exported_namespace") or labels.get("namespace", "")
     if not namespace:
         return None
     kind, name = _kind_and_name(labels)
     cluster = labels.get("cluster", "")
     container = labels.get("exported_container") or labels.get("container", "")
-    if not name or max(map(len, (cluster, namespace, name, container))) > LONGEST_NAME:
+    if (
+        not name
+        or _is_exporter(name, labels)
+        or max(map(len, (cluster, namespace, name, container))) > LONGEST_NAME
+    ):
         return None
     return Workload(cluster=cluster, namespace=namespace, name=name, kind=kind, container=container)
 
@@ -70,7 +79,9 @@ def incident(
     if about:
         return of_workload(about)
     if labels.get(NAME_LABEL):
-        lasting = (name for name in marks.places if name not in marks.passing)
+        lasting = [name for name in marks.places if name not in marks.passing]
+        if _job(labels).endswith("exporter"):
+            lasting.append("instance")  # the machine that it measures, not a replica of a service
         common = dict.fromkeys((NAME_LABEL, *lasting))
         found = {name: labels[name] for name in common if labels.get(name)}
     elif own:
@@ -103,10 +114,21 @@ def key_of(parts: Mapping[str, str]) -> str:
     return "|".join(("workload", *(parts.get(n, "") for n in ("cluster", "namespace", "workload"))))
 
 
+def _job(labels: Mapping[str, str]) -> str:
+    return labels.get("job", "").rsplit("/", 1)[-1]
+
+
+def _is_exporter(name: str, labels: Mapping[str, str]) -> bool:
+    """Whether a workload is what an alert was scraped from, and tells of others."""
+    job = _job(labels)
+    return bool(job and name.endswith(job) and _EXPORTER.search(name))
+
+
 def _kind_and_name(labels: Mapping[str, str]) -> tuple[str, str]:
     for label, kind in KIND_LABELS.items():
         if name := labels.get(label):
-            return kind, name
+            scheduled = _SCHEDULED_JOB.match(name) if kind == "Job" else None
+            return ("CronJob", scheduled["name"]) if scheduled else (kind, name)
     if name := labels.get("workload"):
         return "", name
     if pod := labels.get("exported_pod") or labels.get("pod"):

@@ -35,10 +35,12 @@ class Identity:
 
     def fingerprint(self, reading: Reading) -> str:
         """Return who an alert is: from its labels, or from its sender's own key."""
-        chosen = self._chosen(reading)
-        if reading.key and not chosen:
-            chosen = {"": reading.key}
+        chosen = {"": reading.key} if self.keyed(reading) else self._chosen(reading)
         return admission.fingerprint(self.place, chosen or reading.labels, self.ignored)
+
+    def keyed(self, reading: Reading) -> bool:
+        """Return whether an alert is who its sender says, not what its labels say."""
+        return bool(reading.key) and not self._chosen(reading)
 
     def incident(self, reading: Reading, about: Workload | None) -> dict[str, str]:
         """Return what the alert has in common with the others of its incident."""
@@ -73,6 +75,7 @@ def alert_of(reading: Reading, identity: Identity) -> Alert:
             link=next(iter(reading.links.values()), ""),
             links=dict(reading.links),
             workload=about,
+            keyed=identity.keyed(reading),
         )
     )
     shown = _shown(parts, kept)
