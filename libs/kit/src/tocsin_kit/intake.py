@@ -30,6 +30,10 @@ CLOCK_SKEW = timedelta(minutes=1)
 """How far the clock of a sender may be ahead of ours."""
 
 
+NO_NEWS = "0"
+"""The number of the stored news, where there is none."""
+
+
 class Outcome(StrEnum):
     """What became of one delivery of an alert."""
 
@@ -86,7 +90,7 @@ class Intake:
         opens = run_id_of(incident_key, alert.fingerprint, int(start)) if start else again
         stored_alert = alert.model_dump_json() + "\n" + incident_key
         ticket, announce = self._outbox.ticket(key)
-        outcome, run_id, count, firing, number, novelty, episodes = await self._admit(
+        told: str = await self._admit(
             _record(incident_key),
             [
                 *(alert.status, alert.fingerprint, start, end, now, self._ttl_ms, stored_alert),
@@ -95,8 +99,9 @@ class Intake:
             ],
             announce,
         )
+        outcome, run_id, count, firing, number, novelty, episodes = told.split("|")
         found = RunId(run_id) if run_id else None
-        if not number:
+        if number == NO_NEWS:
             self._outbox.drop(ticket)
             return Admission(Outcome(outcome), found, None)
         field = f"out:{number}"

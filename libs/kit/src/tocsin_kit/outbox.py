@@ -14,13 +14,14 @@ from typing import Any
 from uuid import uuid4
 
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from tocsin_contracts import Event
 from tocsin_kit import keys, logging, store
 from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.pipelining import Command
-from tocsin_kit.store import text_fields, translated
+from tocsin_kit.store import text_fields, translated, unanswered
 
 SETTLE_MS = 60_000
 """How long a ticket whose record stores nothing is kept."""
@@ -62,18 +63,20 @@ class Outbox:
         self._read = read
         self._publish = publish
         self._clock = clock or SystemClock()
-        self._numbers = (f"{uuid4().hex[:12]}.{number}" for number in count())
+        self._ours, self._numbers = uuid4().hex[:12], count()
 
     def ticket(self, key: str) -> tuple[str, Command]:
         """Return a ticket and the command that puts it down; run it before the record stores."""
-        ticket = f"{key} {next(self._numbers)}"
+        ticket = f"{key} {self._ours}.{next(self._numbers)}"
         return ticket, ("ZADD", self._index, millis(self._clock.now()), ticket)
 
     async def announce(self, key: str) -> str:
         """Put down a ticket for a record that is about to store an event; return it."""
         ticket, command = self.ticket(key)
-        async with translated(f"announce {key!r}"):
+        try:
             await self._pipeline.ask(command)
+        except RedisError as error:
+            raise unanswered(f"announce {key!r}", error) from error
         return ticket
 
     def drop(self, ticket: str) -> None:

@@ -19,7 +19,7 @@ from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import Move, join
 from tocsin_kit.pulls import Pulls
-from tocsin_kit.store import Script, pipeline, translated
+from tocsin_kit.store import Script, translated
 
 MOST_VERSIONS = 10**9
 """More than any run reaches; what is above would not survive Lua's numbers."""
@@ -83,11 +83,11 @@ class RunStore:
         clock: Clock | None = None,
     ) -> None:
         self._client = client
-        self._pipeline = pipeline(client)
         self._lease_ms = int(lease_seconds * 1000)
         self._max_attempts = max_attempts
         self._ttl_ms = int(timedelta(days=ttl_days).total_seconds() * 1000)
         self._clock = clock or SystemClock()
+        self._create = Script(client, "create")
         self._begin = Script(client, "begin")
         self._commit = Script(client, "commit")
         self._renew = Script(client, "renew")
@@ -98,15 +98,12 @@ class RunStore:
         """Make the record of a run that an event starts; doing it again changes nothing."""
         key, now = keys.run(event.run_id), self._now()
         at, body = fact(event)
-        async with translated(f"create run {event.run_id!r}"):
-            await self._pipeline.ask(
-                ("HSETNX", key, "state", RunState.RECEIVED.value),
-                ("HSETNX", key, "created", now),
-                ("HSETNX", key, f"fact:{event.topic}", f"{at}\n{body}"),
-                ("PEXPIRE", key, self._ttl_ms),
-                ("ZADD", keys.RUNS, "NX", now, event.run_id),
-                ("ZREMRANGEBYSCORE", keys.RUNS, "-inf", now - self._ttl_ms),
-            )
+        await self._create(
+            [key],
+            [RunState.RECEIVED.value, now, f"fact:{event.topic}", f"{at}\n{body}", self._ttl_ms],
+            ("ZADD", keys.RUNS, "NX", now, event.run_id),
+            ("ZREMRANGEBYSCORE", keys.RUNS, "-inf", now - self._ttl_ms),
+        )
 
     async def begin(self, event: Event, service: str, allowed: Move) -> Begin:
         """Take the lease for an event, or say why there is nothing to do now."""

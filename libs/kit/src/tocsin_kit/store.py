@@ -47,7 +47,12 @@ async def translated(doing: str) -> AsyncIterator[None]:
         async with asyncio.timeout(ANSWER_SECONDS):
             yield
     except (RedisError, TimeoutError) as error:
-        raise TransientError(f"{doing}: the run store did not answer: {error}") from error
+        raise unanswered(doing, error) from error
+
+
+def unanswered(doing: str, error: Exception) -> TransientError:
+    """Return what to raise for an error of the client; a pipeline bounds its own waits."""
+    return TransientError(f"{doing}: the run store did not answer: {error}")
 
 
 def text_fields(record: Mapping[Any, Any]) -> dict[str, str]:
@@ -77,10 +82,14 @@ class Script:
     ) -> Any:
         """Run it, right after the commands `before`; a store that is silent is a TransientError."""
         command = ("EVALSHA", self._digest, len(keys), *keys, *args)
-        async with translated(f"script {self._name} on {keys[0]!r}"):
-            try:
-                answers = await self._pipeline.ask(*before, command)
-            except NoScriptError:
-                load = ("SCRIPT LOAD", self._source)
-                answers = await self._pipeline.ask(load, *before, command)
+        try:
+            answers = await self._answers(*before, command)
+        except RedisError as error:
+            raise unanswered(f"script {self._name} on {keys[0]!r}", error) from error
         return answers[-1]
+
+    async def _answers(self, *commands: Command) -> list[Any]:
+        try:
+            return await self._pipeline.ask(*commands)
+        except NoScriptError:
+            return await self._pipeline.ask(("SCRIPT", "LOAD", self._source), *commands)

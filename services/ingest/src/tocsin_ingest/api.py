@@ -6,7 +6,7 @@ from functools import partial
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from tocsin_contracts import Alert
@@ -18,9 +18,11 @@ from tocsin_ingest.edge.bodies import Limits, payload_of
 from tocsin_ingest.edge.counting import ALERTS, Reason
 from tocsin_ingest.edge.door import Door, Entered
 from tocsin_ingest.edge.gate import Gate, Known
+from tocsin_ingest.edge.memo import Memo
 from tocsin_ingest.edge.subscriptions import Subscriptions
 from tocsin_ingest.marks import MARKS, Marks
 from tocsin_ingest.ports import AlertSource, BadPayloadError, Delivery, Reading, Taker
+from tocsin_ingest.senders import Auth
 from tocsin_kit import logging
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.errors import TransientError
@@ -59,6 +61,7 @@ class Api:
         self._subscriptions = subscriptions or Subscriptions(None)
         self._clock = clock or SystemClock()
         self._door = Door(gate, self._limits, self._clock)
+        self._memo = Memo()
 
     def app(self, others: Sequence[BaseRoute] = ()) -> Starlette:
         """Return the HTTP application, with whatever other endpoints ingest has."""
@@ -73,12 +76,12 @@ class Api:
             exception_handlers={RefusedError: answers.refuse, HTTPException: answers.no_route},
         )
 
-    async def receive(self, request: Request) -> JSONResponse:
+    async def receive(self, request: Request) -> Response:
         """Take one webhook request."""
         source = request.path_params["source"]
         return await self.deliver(request, source, request.path_params.get("instance", ""))
 
-    async def deliver(self, request: Request, source: str, instance: str = "") -> JSONResponse:
+    async def deliver(self, request: Request, source: str, instance: str = "") -> Response:
         """Take one request of a sender, whatever its path."""
         if source in self._sources:
             request.state.source = source
@@ -89,13 +92,30 @@ class Api:
                 error, hint = f"no alert source {source!r}", f"known sources: {names}"
                 raise RefusedError(404, Reason.NO_SUCH_PATH, error, hint)
             entered = await self._door.enter(request, known)
-            readings = await self._read(request, entered, self._sources[source])
-            self._door.charge(known, len(readings))
-            identity = self._identity(known, source, instance)
-            receipt = await self._take([alert_of(reading, identity) for reading in readings])
+            alerts = await self._alerts(request, entered, self._sources[source], instance)
+            receipt = await self._take(alerts)
         for one in receipt.alerts:
             ALERTS.labels(source, one.status).inc()
         return answers.accepted(receipt)
+
+    async def _alerts(
+        self, request: Request, entered: Entered, source: AlertSource, instance: str
+    ) -> Sequence[Alert]:
+        known, headers, body = entered.known, entered.headers, entered.body
+        repeatable = getattr(source, "repeatable", False) and known.sender.auth is not Auth.SNS
+        key = self._memo.key(f"{source.name}/{instance}", headers, body) if repeatable else None
+        alerts = self._memo.get(key) if key else None
+        if alerts is not None:
+            self._door.charge(known, len(alerts))
+            return alerts
+        now = self._clock.now()
+        readings = await self._read(request, entered, source)
+        self._door.charge(known, len(readings))
+        identity = self._identity(known, source.name, instance)
+        alerts = [alert_of(reading, identity) for reading in readings]
+        if key:
+            self._memo.put(key, len(body), alerts, now)
+        return alerts
 
     async def _read(
         self, request: Request, entered: Entered, source: AlertSource

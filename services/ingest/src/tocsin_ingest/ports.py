@@ -44,7 +44,12 @@ class Reading:
 
 
 class AlertSource(Protocol):
-    """Understands one vendor's webhook."""
+    """Understands one vendor's webhook.
+
+    One with a true `repeatable` reads nothing but the body, and the time only to see whether an end
+    has come: what it made of a body once is what it would make of it again. `takes_forms` says that
+    it reads forms too.
+    """
 
     @property
     def name(self) -> str:

@@ -4,8 +4,8 @@
 --       end in ms (the same), 5 now ms, 6 time to live ms, 7 the alert, 8 rank of its severity,
 --       9 digest of its text, 10 title, 11 run id to open, 12 run id to open where the first may
 --       be that of an ended run, 13 ms between two news that add nothing but text
--- Returns {outcome, run id, occurrences, alerts still firing, number of the stored news, what is
--- new, episodes}; a number of 0 is no news
+-- Returns outcome, run id, occurrences, alerts still firing, number of the stored news, what is
+-- new, episodes, as one text with a bar between each: that is read faster; a number of 0 is no news
 -- Outcomes: opened, attached, resolved, ignored
 local SHIFT = 2 * 60 * 1000  -- replicas and restarts tell one start this far apart
 local LATE = 4 * 60 * 1000   -- how long after its end an episode may still be told as firing
@@ -50,7 +50,8 @@ local function stay(ms)
   redis.call('PEXPIRE', key, ms)
   redis.call('PEXPIRE', order, ms)
 end
-local function ignored() return {'ignored', run, 0, 0, 0, '', 0} end
+local function answer(...) return table.concat({...}, '|') end
+local function ignored() return answer('ignored', run, 0, 0, 0, '', 0) end
 
 local outcome, news
 if not firing then
@@ -116,8 +117,8 @@ end
 redis.call('HSET', key, 'count', count, 'firing', burning, 'alerts', alerts, 'episodes', episodes,
   'severity', severity, 'last', ARGV[5])
 stay(ARGV[6])
-if news == '' then return {outcome, run, count, burning, 0, '', episodes} end
+if news == '' then return answer(outcome, run, count, burning, 0, '', episodes) end
 local stored = redis.call('HINCRBY', key, 'news', 1)
 redis.call('HSET', key, 'out:' .. stored, table.concat({outcome .. ' ' .. news .. ' ' .. episodes,
   run, count, burning, ARGV[5], ARGV[7]}, '\n'))
-return {outcome, run, count, burning, stored, news, episodes}
+return answer(outcome, run, count, burning, stored, news, episodes)

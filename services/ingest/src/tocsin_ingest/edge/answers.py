@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from tocsin_contracts import Alert
 from tocsin_contracts.views import AlertReceipt, DeliveryReceipt, DeliveryStatus, ErrorView
@@ -49,9 +49,9 @@ def receipt_of(admitted: Iterable[tuple[Alert, Admission]]) -> DeliveryReceipt:
     )
 
 
-def accepted(receipt: DeliveryReceipt) -> JSONResponse:
+def accepted(receipt: DeliveryReceipt) -> Response:
     """Return the answer that means: every alert of the request is stored."""
-    return JSONResponse(receipt.model_dump(), 202)
+    return Response(receipt.model_dump_json(), 202, media_type="application/json")
 
 
 async def refuse(request: Request, error: Exception) -> JSONResponse:

@@ -39,6 +39,7 @@ class Alertmanager:
     """Reads the fields that every Alertmanager sends; the status of each alert counts first."""
 
     name = "alertmanager"
+    repeatable = True
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return every alert of a group notification."""
