@@ -107,6 +107,10 @@ SECRETS = {
     "a signed token": "eyJc4naryc4nary.eyJc4naryc4nary.c4nary-c4nary",
     "an address": "postgres://billing:c4nary@db.shop:5432/billing is down",
     "a key": "-----BEGIN RSA PRIVATE KEY-----\nc4nary\nc4nary\n-----END RSA PRIVATE KEY-----",
+    "a variable": "DB_PASSWORD=c4nary-of-ours",
+    "a field": '{"client_secret":"c4nary-of-ours"}',
+    "a query": "https://h/?api_key=c4nary-of-ours&b=1",
+    "a hook": "https://hooks.slack.com/services/T0C4NARY/B0C4NARY/c4naryc4nary",
     "a key that was cut": "-----BEGIN PRIVATE KEY-----\nc4nary\nc4nary",
 }
 
@@ -139,6 +143,11 @@ def test_p5_alerts_that_differ_in_a_secret_alone_are_two():
     one, other = (read(LABELS | {"url": f"redis://:{word}@h"}) for word in ("one", "two"))
     assert one.labels == other.labels
     assert one.fingerprint != other.fingerprint
+
+
+@pytest.mark.parametrize("text", ["disk\nfull", "disk \r\n\t full", "\ndisk\u2028full"])
+def test_a_title_is_one_line_whatever_was_sent(text):
+    assert read({"alertname": text}).title == "disk full"
 
 
 HIDDEN = {

@@ -100,6 +100,28 @@ async def test_an_instance_with_an_entry_goes_before_all_of_its_kind():
     assert await endpoint.status("grafana", authorization=bearer("a-token-for-the-eu")) == 401
 
 
+@pytest.mark.parametrize(
+    "instance",
+    [
+        "eu%00alertname%01A",
+        "eu%0A",
+        "%E2%80%AEeu",
+        "%FF",
+        "e%CC%81u",
+        "-eu",
+        "a" * 64,
+        "eu%20",
+    ],
+)
+async def test_no_instance_is_called_so_that_its_alerts_look_like_those_of_another(instance):
+    endpoint = Endpoint(grafana={"secrets": ["a-token-for-them-all"]})
+    answer = await endpoint.post(
+        f"grafana/{instance}", authorization=bearer("a-token-for-them-all")
+    )
+    assert (answer.status_code, endpoint.intake.admitted) == (404, [])
+    assert "letters" in answer.json()["hint"]
+
+
 async def test_without_a_general_token_a_source_without_an_entry_is_closed():
     endpoint = Endpoint(tokens=(), grafana={"secrets": ["a-token-of-grafanas"]})
     for token in ("", "x", "a-token-of-grafanas"):

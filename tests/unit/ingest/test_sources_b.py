@@ -376,6 +376,7 @@ def test_a_binary_event_has_its_attributes_in_headers():
         ({"specversion": "1.0", "id": "1", "source": "/s"}, "type: Field required"),
         (cloud_event(data_base64="%%%"), "data_base64: it is not Base64"),
         (cloud_event(data_base64=1), "data_base64: it is not Base64"),
+        (cloud_event(data_base64="\u00e9"), "data_base64: it is not Base64"),
         (cloud_event(time="yesterday"), "time: Value error, no time"),
     ],
     ids=str,

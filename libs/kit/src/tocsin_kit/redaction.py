@@ -9,16 +9,36 @@ MASK = "[redacted]"
 _SHAPES = re.compile(
     r"(?i)(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,}"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}"
+    r"|\bgithub_pat_[A-Za-z0-9_]{20,}"
     r"|\bglpat-[A-Za-z0-9_-]{16,}"
-    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}"
-    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|\bglsa_[A-Za-z0-9_]{20,}"
+    r"|\b(?:xox[abeprs]|xapp)-[A-Za-z0-9-]{10,}"
+    r"|(?<=hooks\.slack\.com/)[a-z]+/[A-Za-z0-9/_-]{16,}"
+    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
+    r"|\bAIza[A-Za-z0-9_-]{30,}"
+    r"|\bsk-(?:proj|ant|svcacct|admin|or)-[A-Za-z0-9_-]{16,}"
+    r"|\bsk-[A-Za-z0-9]{10,}T3BlbkFJ[A-Za-z0-9]{10,}"
+    r"|\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"
+    r"|\bnpm_[A-Za-z0-9]{30,}"
     r"|\beyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*)?"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)"
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
 )
+
+_SAYS = r"""\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?"""
+_VALUE = r"""[^\s"'`,;&<>(){}\[\]\\]"""
+_CALLED = re.compile(
+    r"(?i)((?:(?<!/)passw(?:or)?d|passphrase|(?<![a-z])pwd|client[_-]?secret"
+    r"|(?:api|access|secret|private|account)[_-]?key|(?:auth|access|refresh)[_-]?token)"
+    rf"{_SAYS}|--(?:password|secret|token|api-?key)\s"
+    rf"|(?:secret|token){_SAYS}(?={_VALUE}{{0,40}}\d)){_VALUE}{{6,}}"
+)
+"""What the text itself calls a secret; a mere `secret` or `token` may be a name without a digit."""
+
 _SIGNS = (
-    *("bearer", "basic", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "xox", "akia", "eyj"),
-    *("private key", "@"),
+    *("bearer", "basic", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glsa_"),
+    *("xox", "xapp-", "slack.com", "akia", "asia", "aiza", "npm_", "eyj", "private key", "@"),
+    *("sk-", "k_live_", "k_test_", "pass", "pwd", "secret", "token", "key"),
 )
 """Every shape holds one of these, and they are found ten times as fast."""
 
@@ -35,7 +55,9 @@ class Redactor:
         """Return the text with every known or recognisable secret masked."""
         for secret in self._secrets:
             value = value.replace(secret, MASK)
-        return _SHAPES.sub(MASK, value) if _has_a_sign(value) else value
+        if not _has_a_sign(value):
+            return value
+        return _CALLED.sub(rf"\1{MASK}", _SHAPES.sub(MASK, value))
 
     def may_hide(self, value: str) -> bool:
         """Return whether `text` could change a value at all; cheaper than to call it."""

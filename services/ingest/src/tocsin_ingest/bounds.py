@@ -45,7 +45,7 @@ def bounded(alert: Alert) -> Alert:
     about = _about(alert.labels) if cleaned else alert.workload
     return alert.model_copy(
         update={
-            "title": _kept(alert.title, TITLE),
+            "title": _kept(" ".join(alert.title.split()), TITLE),
             "severity_given": _kept(alert.severity_given, NAME),
             "summary": _kept(alert.summary, SUMMARY),
             "labels": _entries(alert.labels),
@@ -70,6 +70,7 @@ def _is_short(alert: Alert, texts: Sequence[str]) -> bool:
     most = 2 * sum(map(len, texts)) + len('"": "", ') * len(texts)
     return (
         most <= ENTRIES_BYTES
+        and alert.title.isprintable()
         and max(len(alert.title), len(alert.severity_given)) <= min(TITLE, NAME)
         and len(alert.summary) <= SUMMARY
         and max(map(len, names)) <= NAME

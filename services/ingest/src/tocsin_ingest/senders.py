@@ -1,5 +1,6 @@
 """What an operator says of each sender: how it proves who it is, and what its alerts go by."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
@@ -18,6 +19,10 @@ SHORTEST_SECRET = 8
 
 RATE = 120_000
 """Alerts a minute: a storm of 10,000 is well below it."""
+
+
+INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+"""What an instance may be called: it is part of who an alert is, so nothing in it may be odd."""
 
 
 class Auth(StrEnum):
@@ -116,7 +121,7 @@ class Sender(BaseModel):
 def faults(name: str, sender: Sender, *, dev: bool) -> Iterator[str]:
     """Say what is wrong with an entry of the table that only its name or the mode tells."""
     source, _, instance = name.partition("/")
-    if not source or "/" in instance or name.endswith("/"):
+    if not source or ("/" in name and not INSTANCE.fullmatch(instance)):
         yield f"{name!r} is neither `<source>` nor `<source>/<instance>`"
     if sender.auth is Auth.NONE and not dev:
         yield f"{name!r}: auth 'none' is for TOCSIN_DEV=true only"

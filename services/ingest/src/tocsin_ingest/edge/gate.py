@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from tocsin_ingest.edge.answers import RefusedError
 from tocsin_ingest.edge.counting import Reason
 from tocsin_ingest.ports import AlertSource
-from tocsin_ingest.senders import Auth, Sender
+from tocsin_ingest.senders import INSTANCE, Auth, Sender
 from tocsin_ingest.verifying import BadSignatureError, credentials, verify
 from tocsin_kit.registry import Registry
 
@@ -41,7 +41,14 @@ class Gate:
             sources[name.partition("/")[0]]
 
     def sender(self, source: str, instance: str = "") -> Known:
-        """Return what is configured for one sender, for its kind, or for all others."""
+        """Return what is configured for one sender, for its kind, or for all others.
+
+        Nobody is called what looks like another: such an instance is answered 404.
+        """
+        if instance and not INSTANCE.fullmatch(instance):
+            error = "no instance may be called that"
+            hint = "name it with up to 63 letters, digits, dots, dashes and underscores"
+            raise RefusedError(404, Reason.NO_SUCH_PATH, error, hint)
         for name in (f"{source}/{instance}", source):
             if name in self._senders:
                 return Known(name, self._senders[name])

@@ -1,7 +1,6 @@
 """CloudEvents 1.0 in every mode of HTTP: structured, batched, and binary with its headers."""
 
 import base64
-import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -65,7 +64,7 @@ def _data(event: Mapping[str, Any]) -> Any:
     if "data_base64" in event:
         try:
             return _decoded(base64.b64decode(event["data_base64"], validate=True))
-        except (TypeError, binascii.Error):
+        except (TypeError, ValueError):
             raise BadPayloadError(f"not {WHAT}: data_base64: it is not Base64") from None
     data = event.get("data")
     return _decoded(data) if isinstance(data, str) else data
