@@ -91,15 +91,71 @@ async def test_a_record_that_a_kill_tore_is_dropped_and_no_other(tmp_path, lost)
     assert await drained(spool) == [b"first", b"after the restart"]
 
 
-async def test_a_record_that_is_not_as_it_was_written_is_set_aside_not_handed_on(tmp_path):
-    await opened(tmp_path).append([b"first", b"rotten", b"last"])
+@settings(max_examples=60, deadline=None)
+@given(bit=st.integers(0, 8 * 3 * (8 + 6) - 1))
+async def test_a_flipped_bit_costs_one_record_which_is_kept_aside(bit, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("spool")
+    records = [b"first!", b"second", b"third!"]
+    await opened(folder).append(records)
+    (segment,) = segments(folder)
+    data = bytearray(segment.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    segment.write_bytes(data)
+    spool = opened(folder)
+    assert spool.waiting == 2
+    hit = bit // (8 * 14)
+    assert await drained(spool) == [one for one in records if one != records[hit]]
+    (kept,) = folder.glob("*.damaged")
+    assert (spool.waiting, segments(folder), kept.read_bytes()) == (0, [], bytes(data))
+
+
+async def test_what_rots_while_it_waits_is_not_handed_on_either(tmp_path):
+    spool = opened(tmp_path)
+    await spool.append([b"first", b"rotten", b"last"])
     (segment,) = segments(tmp_path)
     segment.write_bytes(segment.read_bytes().replace(b"rotten", b"Rotten"))
-    spool = opened(tmp_path)
-    assert await drained(spool) == [b"first"]
+    assert await drained(spool) == [b"first", b"last"]
     assert spool.waiting == 0
-    (kept,) = tmp_path.glob("*.damaged")
-    assert b"Rotten" in kept.read_bytes()
+    assert [b"Rotten" in kept.read_bytes() for kept in tmp_path.glob("*.damaged")] == [True]
+
+
+async def test_what_is_kept_aside_is_never_written_over(tmp_path):
+    for text in (b"one", b"two"):
+        await opened(tmp_path).append([text])
+        (segment,) = segments(tmp_path)
+        segment.write_bytes(segment.read_bytes()[:-1])
+        assert await drained(opened(tmp_path)) == []
+    assert len(list(tmp_path.glob("*.damaged"))) == 2
+
+
+async def test_zeros_of_a_disk_that_lost_power_are_no_records(tmp_path):
+    await opened(tmp_path).append([b"first"])
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(segment.read_bytes() + bytes(64))
+    assert await drained(opened(tmp_path)) == [b"first"]
+
+
+async def test_files_of_others_are_left_alone(tmp_path):
+    for name in ("lost+found", "notes.spool", "x.damaged"):
+        (tmp_path / name).touch()
+    spool = opened(tmp_path)
+    await spool.append([b"first"])
+    assert await drained(spool) == [b"first"]
+    assert {file.name for file in tmp_path.iterdir()} == {"lost+found", "notes.spool", "x.damaged"}
+
+
+@pytest.mark.parametrize("call", [lambda spool: spool.peek(1), lambda spool: spool.take(1)])
+async def test_a_disk_that_fails_is_an_outage_not_the_end(tmp_path, monkeypatch, call):
+    spool = opened(tmp_path)
+    await spool.append([b"first"])
+
+    def failing(path, **_):
+        raise OSError("input/output error")
+
+    for method in ("read_bytes", "unlink"):
+        monkeypatch.setattr(kit.Path, method, failing)
+    with pytest.raises(TransientError, match="input/output error"):
+        await call(spool)
 
 
 async def test_a_write_that_fails_is_told_and_harms_nothing_else(tmp_path, monkeypatch):

@@ -2,7 +2,8 @@
 
 Each record has its length and checksum before it, and is on the disk before `append` returns. A
 segment is never written to again by another process, so that a record which a kill tore is the
-last of its segment: nobody was told that it was stored.
+last of its segment: nobody was told that it was stored. Damage costs the records that it is in and
+no other; a segment with anything in it that cannot be read is kept.
 """
 
 import asyncio
@@ -22,7 +23,10 @@ SEGMENT_BYTES = 1024 * 1024
 """After how much a segment is full; only whole segments are given back to the disk."""
 
 SUFFIX = ".spool"
+DAMAGED = ".damaged"
 _HEAD = struct.Struct(">II")
+_SEED = 1
+"""What checksums begin with: zeros, which a disk may give back for what it lost, are no record."""
 
 log = logging.get(__name__)
 
@@ -32,6 +36,7 @@ class _Segment:
     path: Path
     records: int
     size: int
+    damaged: bool = False
 
 
 class Spool:
@@ -44,10 +49,11 @@ class Spool:
         self._lock = threading.Lock()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._segments = deque(_found(path) for path in sorted(folder.glob(f"*{SUFFIX}")))
+            left = {name: _left(folder, name) for name in (SUFFIX, DAMAGED)}
+            self._segments = deque(map(_found, left[SUFFIX]))
         except OSError as error:
             raise PermanentError(f"spool {str(folder)!r} cannot be used: {error}") from error
-        self._number = int(self._segments[-1].path.stem) if self._segments else 0
+        self._number = max((int(path.stem) for paths in left.values() for path in paths), default=0)
         self._file: int | None = None
         self._taken = 0
         self._waiting = sum(segment.records for segment in self._segments)
@@ -72,12 +78,24 @@ class Spool:
             raise TransientError(f"the spool cannot be written: {error}") from error
 
     async def peek(self, most: int) -> list[bytes]:
-        """Return the oldest records that wait, without taking them away."""
-        return await asyncio.to_thread(self._peek, most)
+        """Return the oldest records that wait, without taking them away.
+
+        TransientError if the disk does not give them.
+        """
+        try:
+            return await asyncio.to_thread(self._peek, most)
+        except OSError as error:
+            raise TransientError(f"the spool cannot be read: {error}") from error
 
     async def take(self, count: int) -> None:
-        """Forget the oldest records: they are stored elsewhere now."""
-        await asyncio.to_thread(self._take, count)
+        """Forget the oldest records: they are stored elsewhere now.
+
+        TransientError if the disk does not let go of them: a restart hands them on once more.
+        """
+        try:
+            await asyncio.to_thread(self._take, count)
+        except OSError as error:
+            raise TransientError(f"the spool cannot be emptied: {error}") from error
 
     def _fits(self, records: int, size: int) -> bool:
         return (
@@ -119,9 +137,11 @@ class Spool:
         with self._lock:
             while self._segments:
                 first = self._segments[0]
-                records = list(_records(first.path))[: first.records]
-                if len(records) < first.records:
-                    self._set_aside(first, len(records))
+                records = list(_records(first.path.read_bytes()))[: first.records]
+                if lost := first.records - len(records):
+                    log.error("spool.damaged", segment=first.path.name, lost=lost)
+                    first.records, first.damaged = len(records), True
+                    self._waiting -= lost
                 if waiting := records[self._taken : self._taken + most]:
                     return waiting
                 self._drop_first()
@@ -138,18 +158,12 @@ class Spool:
         if len(self._segments) == 1:
             self._close()
         first = self._segments.popleft()
-        first.path.unlink(missing_ok=True)
         self._size -= first.size
         self._taken = 0
-
-    def _set_aside(self, segment: _Segment, readable: int) -> None:
-        """Keep a copy of what was stored once and cannot be read any more."""
-        copy = segment.path.with_suffix(".damaged")
-        copy.write_bytes(segment.path.read_bytes())
-        lost = segment.records - readable
-        log.error("spool.damaged", kept=str(copy), lost=lost)
-        segment.records = readable
-        self._waiting -= lost
+        if first.damaged:
+            first.path.rename(first.path.with_suffix(DAMAGED))
+        else:
+            first.path.unlink(missing_ok=True)
 
 
 def _write_all(file: int, whole: bytes) -> None:
@@ -168,31 +182,34 @@ def _sync_folder(folder: Path) -> None:
         os.close(opened)
 
 
+def _left(folder: Path, suffix: str) -> list[Path]:
+    """Return what a process left behind, in order; other files are nobody's business."""
+    return sorted(path for path in folder.glob(f"*{suffix}") if path.stem.isdecimal())
+
+
 def _framed(record: bytes) -> bytes:
-    return _HEAD.pack(len(record), zlib.crc32(record)) + record
+    return _HEAD.pack(len(record), zlib.crc32(record, _SEED)) + record
 
 
 def _found(path: Path) -> _Segment:
-    """Count what a process left behind, by its lengths; a torn record at the end was nobody's."""
-    data, at, count = path.read_bytes(), 0, 0
-    while at + _HEAD.size <= len(data):
-        length, _ = _HEAD.unpack_from(data, at)
-        if at + _HEAD.size + length > len(data):
-            break
-        at += _HEAD.size + length
-        count += 1
-    if at < len(data):
-        log.warning("spool.torn", segment=path.name, dropped_bytes=len(data) - at)
-    return _Segment(path, count, len(data))
+    """Count the records of a segment that can be read."""
+    data, count, readable = path.read_bytes(), 0, 0
+    for record in _records(data):
+        count, readable = count + 1, readable + _HEAD.size + len(record)
+    if damaged := readable < len(data):
+        log.warning("spool.unreadable", segment=path.name, unread_bytes=len(data) - readable)
+    return _Segment(path, count, len(data), damaged)
 
 
-def _records(path: Path) -> Iterator[bytes]:
-    """Read the records of a segment up to the first that is not as it was written."""
-    data, at = path.read_bytes(), 0
+def _records(data: bytes) -> Iterator[bytes]:
+    """Yield the records of a segment that are as they were written, whatever is between them."""
+    at = 0
     while at + _HEAD.size <= len(data):
         length, checksum = _HEAD.unpack_from(data, at)
-        record = data[at + _HEAD.size : at + _HEAD.size + length]
-        if len(record) < length or zlib.crc32(record) != checksum:
-            return
+        end = at + _HEAD.size + length
+        record = data[at + _HEAD.size : end] if end <= len(data) else None
+        if record is None or zlib.crc32(record, _SEED) != checksum:
+            at += 1
+            continue
         yield record
-        at += _HEAD.size + length
+        at = end
