@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -83,15 +84,15 @@ class Intake:
         """
         incident_key, alert = await self._placed(incident_key, alert)
         clock = self._clock.now()
-        key, now = keys.incident(incident_key), millis(clock)
+        record, now = _record(incident_key), millis(clock)
         start = _ms(known_start(alert, clock))
         end = _ms(min(alert.ends_at, clock) if alert.ends_at else None)
         again = run_id_of(incident_key, alert.fingerprint, now)
         opens = run_id_of(incident_key, alert.fingerprint, int(start)) if start else again
         stored_alert = alert.model_dump_json() + "\n" + incident_key
-        ticket, announce = self._outbox.ticket(key)
+        ticket, announce = self._outbox.ticket(record[0])
         told: str = await self._admit(
-            _record(incident_key),
+            record,
             [
                 *(alert.status, alert.fingerprint, start, end, now, self._ttl_ms, stored_alert),
                 *(rank(alert.severity), _digest(alert), alert.title),
@@ -107,7 +108,7 @@ class Intake:
         field = f"out:{number}"
         head = f"{outcome} {novelty} {episodes}"
         event = _event(field, [head, run_id, count, firing, now], alert, incident_key)
-        return Admission(Outcome(outcome), found, Stored(key, field, event, ticket))
+        return Admission(Outcome(outcome), found, Stored(record[0], field, event, ticket))
 
     async def tell(self, admission: Admission) -> None:
         """Publish the news of an admission; until then every replica knows that it waits."""
@@ -170,22 +171,32 @@ def _event(field: str, facts: Sequence[str | int], alert: Alert, incident_key: s
     """
     head, run_id, count, firing, at = map(str, facts)
     outcome, novelty, episodes = head.split(" ")
-    common = {"run_id": RunId(run_id), "at": from_millis(at)}
-    event: Event
+    cause = f"{run_id}:{field}:{at}"
+    common: dict[str, Any] = {"run_id": run_id, "at": from_millis(at), "producer": "ingest"}
     match Outcome(outcome):
         case Outcome.OPENED:
-            event = AlertAccepted(**common, alert=alert, incident_key=incident_key)
-        case Outcome.ATTACHED:
-            event = AlertRepeated(
+            return AlertAccepted(
                 **common,
+                id=derive_id(cause, AlertAccepted.topic),
+                alert=alert,
+                incident_key=incident_key,
+            )
+        case Outcome.ATTACHED:
+            return AlertRepeated(
+                **common,
+                id=derive_id(cause, AlertRepeated.topic),
                 alert=alert,
                 occurrences=int(count),
                 novelty=Novelty(novelty),
                 episodes=int(episodes),
             )
         case _:
-            event = AlertResolved(**common, alert=alert, still_firing=int(firing))
-    return event.caused_by(f"{run_id}:{field}:{at}", "ingest").model_copy(update={"cause": ""})
+            return AlertResolved(
+                **common,
+                id=derive_id(cause, AlertResolved.topic),
+                alert=alert,
+                still_firing=int(firing),
+            )
 
 
 def _ms(at: datetime | None) -> str:

@@ -40,11 +40,8 @@ _SHAPES = (
 def fingerprint(source: str, labels: Mapping[str, str], ignored: Iterable[str]) -> str:
     """Return the identity of an alert: same labels, same alert, whichever replica sent it."""
     skipped = frozenset(ignored)
-    digest = hashlib.sha256(source.encode())
-    for name in sorted(labels):
-        if name not in skipped:
-            digest.update(b"\x00" + name.encode() + b"\x01" + labels[name].encode())
-    return digest.hexdigest()[:16]
+    parts = [f"\x00{name}\x01{labels[name]}" for name in sorted(labels) if name not in skipped]
+    return hashlib.sha256("".join((source, *parts)).encode()).hexdigest()[:16]
 
 
 def workload(labels: Mapping[str, str]) -> Workload | None:

@@ -58,35 +58,39 @@ def alert_of(reading: Reading, identity: Identity) -> Alert:
     """Return the alert that a reading tells of, fit for the bus."""
     about = admission.workload(reading.labels)
     parts = identity.incident(reading, about)
-    kept = bounded(
-        Alert(
-            source=identity.source,
-            instance=identity.instance,
-            fingerprint=identity.fingerprint(reading),
-            status=reading.status,
-            title=reading.title,
-            severity=values.severity(reading.severity),
-            severity_given=reading.severity,
-            summary=reading.summary,
-            labels=dict(reading.labels),
-            annotations=dict(reading.annotations),
-            starts_at=reading.starts_at,
-            ends_at=reading.ends_at,
-            link=next(iter(reading.links.values()), ""),
-            links=dict(reading.links),
-            workload=about,
-            keyed=identity.keyed(reading),
-        )
+    given = Alert(
+        source=identity.source,
+        instance=identity.instance,
+        fingerprint=identity.fingerprint(reading),
+        status=reading.status,
+        title=reading.title,
+        severity=values.severity(reading.severity),
+        severity_given=reading.severity,
+        summary=reading.summary,
+        labels=dict(reading.labels),
+        annotations=dict(reading.annotations),
+        starts_at=reading.starts_at,
+        ends_at=reading.ends_at,
+        link=next(iter(reading.links.values()), ""),
+        links=dict(reading.links),
+        workload=about,
+        keyed=identity.keyed(reading),
+        incident=_incident(parts, about, reading.labels),
     )
-    shown = _shown(parts, kept)
-    incident = Incident(key=admission.key_of(shown if kept.workload else parts), parts=shown)
-    return kept.model_copy(update={"incident": incident})
+    kept = bounded(given)
+    if kept is given:
+        return given
+    return kept.model_copy(update={"incident": _incident(parts, kept.workload, kept.labels)})
 
 
-def _shown(parts: Mapping[str, str], kept: Alert) -> dict[str, str]:
-    """Return the parts of an incident as the alert says them, now that it is fit to be shown."""
-    if kept.workload:
-        return admission.of_workload(kept.workload)
-    labels = {name: kept.labels[name] for name in parts if name in kept.labels}
+def _incident(
+    parts: Mapping[str, str], about: Workload | None, labels: Mapping[str, str]
+) -> Incident:
+    """Return the incident; what it is made of is shown in the words of the alert as it is kept."""
+    if about:
+        shown = admission.of_workload(about)
+        return Incident(key=admission.key_of(shown), parts=shown)
+    kept = {name: labels[name] for name in parts if name in labels}
     given = {name: parts[name] for name in (admission.SOURCE, admission.OWN) if name in parts}
-    return {name: _SECRETS.text(line(text)) for name, text in given.items()} | labels
+    shown = {name: _SECRETS.text(line(text)) for name, text in given.items()} | kept
+    return Incident(key=admission.key_of(parts), parts=shown)

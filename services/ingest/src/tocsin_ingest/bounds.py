@@ -1,7 +1,7 @@
 """What is kept of an alert: what people can see and read, and no secret, whoever sent it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tocsin_contracts import Alert, Workload
 from tocsin_ingest.admission import KIND_LABELS, workload
@@ -39,7 +39,8 @@ def bounded(alert: Alert) -> Alert:
     is marked as cleaned. What it was is told by its fingerprint alone.
     """
     texts = _texts(alert)
-    if _is_short(alert, texts) and _is_plain("\n".join(texts)):
+    whole = "\n".join(texts)
+    if _is_short(alert, len(whole), len(texts)) and _is_plain(whole):
         return alert
     cleaned = any(map(_hides, texts))
     about = _about(alert.labels) if cleaned else alert.workload
@@ -59,15 +60,17 @@ def bounded(alert: Alert) -> Alert:
 
 
 def _texts(alert: Alert) -> list[str]:
-    tables = (alert.labels, alert.annotations, alert.links)
-    within = (text for table in tables for entry in table.items() for text in entry)
-    return [alert.title, alert.severity_given, alert.summary, alert.link, *within]
+    texts = [alert.title, alert.severity_given, alert.summary, alert.link]
+    for table in (alert.labels, alert.annotations, alert.links):
+        texts += table
+        texts += table.values()
+    return texts
 
 
-def _is_short(alert: Alert, texts: Sequence[str]) -> bool:
+def _is_short(alert: Alert, characters: int, texts: int) -> bool:
     """Whether nothing has to be cut, even if every character of its texts had to be escaped."""
     names = (*alert.labels, *alert.annotations, "")
-    most = 2 * sum(map(len, texts)) + len('"": "", ') * len(texts)
+    most = 2 * characters + len('"": "", ') * texts
     return (
         most <= ENTRIES_BYTES
         and alert.title.isprintable()

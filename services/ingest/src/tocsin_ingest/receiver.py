@@ -7,11 +7,7 @@ from datetime import datetime
 from tocsin_contracts import Alert, RunId
 from tocsin_ingest import admission
 from tocsin_ingest.ports import Intake, Runs
-from tocsin_kit import logging
 from tocsin_kit.intake import Admission, Outcome
-from tocsin_kit.untrusted import line
-
-log = logging.get(__name__)
 
 
 class Receiver:
@@ -40,13 +36,6 @@ class Receiver:
         if admitted.outcome is Outcome.OPENED and admitted.stored:
             await self._runs.create(admitted.stored.event)
         await self._intake.tell(admitted)
-        if admitted.stored:  # what tells nothing new is counted, not logged
-            log.info(
-                "ingest.alert_admitted",
-                outcome=admitted.outcome,
-                run=admitted.run_id,
-                title=line(alert.title),
-            )
         return admitted
 
     async def take_again(self, alert: Alert, ended: RunId) -> None:

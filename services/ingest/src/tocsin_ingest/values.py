@@ -44,6 +44,14 @@ _NOISE = re.compile(r"[\s_.-]+")
 _DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+]?\d{1,2})?")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 _OFFSET = re.compile(r"([+-]\d{2})[.:]?(\d{2})$")
+_RFC_3339 = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII
+)
+"""How nearly everybody writes a time, with nothing to repair."""
+
+_PLAIN_LINK = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:[/?#][!-~]*)?", re.ASCII)
+"""How nearly everybody writes a link."""
+
 _UNFILLED = re.compile(r"\$\w+|\{.*\}|<.*>|\W*|null|none|unknown|n/?a", re.IGNORECASE)
 """What templates leave where nothing is known."""
 
@@ -76,6 +84,8 @@ def moment(given: str | float | None) -> datetime | None:
     ValueError for what is no time at all.
     """
     text = "" if given is None else str(given).strip()
+    if _RFC_3339.fullmatch(text):
+        return _written(text)
     if _UNFILLED.fullmatch(text):
         return None
     return _since_1970(text) if _DIGITS.fullmatch(text) else _written(text)
@@ -83,6 +93,8 @@ def moment(given: str | float | None) -> datetime | None:
 
 def link(given: str, base: str = "") -> str:
     """Return a link that a person may follow, or nothing: http(s), with a host, nothing hidden."""
+    if _PLAIN_LINK.fullmatch(given):
+        return given
     try:
         whole = given.strip()
         if base and not whole.startswith(("http://", "https://")):
@@ -112,13 +124,16 @@ def _since_1970(text: str) -> datetime | None:
 
 
 def _written(text: str) -> datetime | None:
-    cut = _LEAP_SECOND.sub(r"\1:59", _FRACTION.sub(r"\1", text.upper().removesuffix(" UTC")))
-    plain = _OFFSET.sub(r"\1:\2", cut)
     try:
-        read = datetime.fromisoformat(plain)
+        read = datetime.fromisoformat(text if _RFC_3339.fullmatch(text) else _repaired(text))
     except ValueError:
         raise ValueError(f"no time: {text[:40]!r}; send RFC 3339 or seconds since 1970") from None
     return _of_our_time(read if read.tzinfo else read.replace(tzinfo=UTC))
+
+
+def _repaired(text: str) -> str:
+    cut = _LEAP_SECOND.sub(r"\1:59", _FRACTION.sub(r"\1", text.upper().removesuffix(" UTC")))
+    return _OFFSET.sub(r"\1:\2", cut)
 
 
 def _of_our_time(at: datetime) -> datetime | None:

@@ -27,20 +27,30 @@ async def read(request: Request, limits: Limits) -> bytes:
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared[:20]) > limits.body_bytes:
         raise _too_big(limits.body_bytes)
-    body = bytearray()
     try:
         async with asyncio.timeout(limits.read_seconds):
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > limits.body_bytes:
-                    raise _too_big(limits.body_bytes)
+            return await _whole(request, limits.body_bytes)
     except TimeoutError:
         error = f"the body took over {limits.read_seconds:g} s"
         raise RefusedError(408, Reason.TOO_SLOW, error, "send the request again") from None
     except ClientDisconnect:
         error, hint = "the sender hung up", "send the request again"
         raise RefusedError(BAD_REQUEST, Reason.HUNG_UP, error, hint) from None
-    return bytes(body)
+
+
+async def _whole(request: Request, limit: int) -> bytes:
+    chunks: list[bytes] = []
+    room, more = limit, True
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        room -= len(chunks[-1])
+        if room < 0:
+            raise _too_big(limit)
+        more = message.get("more_body", False)
+    return b"".join(chunks)
 
 
 def payload_of(request: Request, body: bytes, limits: Limits, *, takes_forms: bool) -> Any:

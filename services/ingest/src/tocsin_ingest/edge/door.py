@@ -74,7 +74,8 @@ class Door:
 
     def charge(self, known: Known, alerts: int) -> None:
         """Count a request's alerts against what its sender may send; `enter` counted the first."""
-        self._rates.charge(known.name, known.sender.rate, max(alerts - 1, 0), self._now())
+        if alerts > 1:
+            self._rates.charge(known.name, known.sender.rate, alerts - 1, self._now())
 
     @contextmanager
     def _apart(self, known: Known) -> Iterator[None]:
@@ -111,6 +112,7 @@ def _busy(requests: int) -> RefusedError:
 def joined_headers(request: Request) -> dict[str, str]:
     """Return the headers by their names in lower case; several of one name are one list."""
     headers: dict[str, str] = {}
-    for name, value in request.headers.items():
+    for raw_name, raw_value in request.scope["headers"]:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
