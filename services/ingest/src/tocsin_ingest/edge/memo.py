@@ -6,8 +6,11 @@ from datetime import datetime
 
 from tocsin_contracts import Alert
 
-MOST_BYTES = 2 * 1024 * 1024
-"""Of the bodies that are remembered together; what was made of them takes a few times as much."""
+MOST_BYTES = 8 * 1024 * 1024
+"""Of what is remembered together."""
+
+ENTRY, ALERT = 1024, 3 * 1024
+"""Bytes that a body and each of its alerts take beside their texts, however short those are."""
 
 LARGEST = 64 * 1024
 """Bytes of a body that is worth it."""
@@ -42,7 +45,8 @@ class Memo:
         """Remember alerts, unless one ends later: it will not be read as firing then."""
         if size > LARGEST or any(one.ends_at and one.ends_at > now for one in alerts):
             return
-        self._bytes += size - self._read.pop(key, (0, ()))[0]
-        self._read[key] = size, alerts
+        taken = ENTRY + ALERT * len(alerts) + 2 * size
+        self._bytes += taken - self._read.pop(key, (0, ()))[0]
+        self._read[key] = taken, alerts
         while self._bytes > self._most_bytes:
             self._bytes -= self._read.pop(next(iter(self._read)))[0]
