@@ -5,9 +5,8 @@ from typing import Any
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
-from tocsin_ingest.sources.fields import flat, places
+from tocsin_ingest.sources.fields import EMPTY, first, flat, places
 from tocsin_ingest.sources.reading import texts
-from tocsin_ingest.sources.words import EMPTY
 
 WHAT = "an Argo CD notification"
 
@@ -46,19 +45,19 @@ class ArgoCd:
             for name, text in texts(flat(delivery.payload, WHAT)).items()
             if text.strip() and text.strip() not in EMPTY
         }
-        app = _first(sent, _APP)
+        app = first(sent, _APP)
         if not app:
             raise BadPayloadError(f"not {WHAT}: app: send the name of the application as `app`")
         return [_reading(app, sent)]
 
 
 def _reading(app: str, sent: dict[str, str]) -> Reading:
-    health, sync, phase = (_first(sent, names) for names in (_HEALTH, _SYNC, _PHASE))
+    health, sync, phase = (first(sent, names) for names in (_HEALTH, _SYNC, _PHASE))
     state = phase if phase.lower() in _FAILED else health or sync or phase
     labels = {
         "app": app,
-        "project": _first(sent, _PROJECT),
-        "namespace": _first(sent, _NAMESPACE),
+        "project": first(sent, _PROJECT),
+        "namespace": first(sent, _NAMESPACE),
         **places(sent),
     }
     status = _status(health, sync, phase)
@@ -66,10 +65,10 @@ def _reading(app: str, sent: dict[str, str]) -> Reading:
         title=_title(app, state, failed=state == phase),
         status=status,
         severity=sent.get("severity") or (state if status is AlertStatus.FIRING else ""),
-        summary=_first(sent, _MESSAGE),
+        summary=first(sent, _MESSAGE),
         labels=texts(labels),
         annotations=texts({name: sent.get(name) for name in _NOTES} | _states(health, sync, phase)),
-        links=values.links({"argocd": _first(sent, _LINKS), "repository": sent.get("repourl")}),
+        links=values.links({"argocd": first(sent, _LINKS), "repository": sent.get("repourl")}),
         key=app,
     )
 
@@ -93,7 +92,3 @@ def _status(health: str, sync: str, phase: str) -> AlertStatus:
 
 def _states(health: str, sync: str, phase: str) -> dict[str, Any]:
     return {"health": health, "sync": sync, "phase": phase}
-
-
-def _first(sent: dict[str, str], names: tuple[str, ...]) -> str:
-    return next((sent[name] for name in names if name in sent), "")

@@ -1,7 +1,6 @@
 """CloudEvents 1.0 in every mode of HTTP: structured, batched, and binary with its headers."""
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
@@ -14,9 +13,8 @@ from tocsin_contracts import AlertStatus
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
 from tocsin_ingest.sources import generic, kubernetes_event
 from tocsin_ingest.sources.alertmanager import Alertmanager
-from tocsin_ingest.sources.fields import Text
+from tocsin_ingest.sources.fields import MOST_ALERTS, Text, decoded
 from tocsin_ingest.sources.kubernetes_event import KubernetesEvent
-from tocsin_ingest.sources.parts import MOST_ALERTS
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a CloudEvent"
@@ -63,18 +61,10 @@ def _data(event: Mapping[str, Any]) -> Any:
     """The data of a structured event, decoded where it stands as text or as bytes."""
     if "data_base64" in event:
         try:
-            return _decoded(base64.b64decode(event["data_base64"], validate=True))
+            return decoded(base64.b64decode(event["data_base64"], validate=True))
         except (TypeError, ValueError):
             raise BadPayloadError(f"not {WHAT}: data_base64: it is not Base64") from None
-    data = event.get("data")
-    return _decoded(data) if isinstance(data, str) else data
-
-
-def _decoded(content: str | bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content if isinstance(content, str) else content.decode(errors="replace")
+    return decoded(event.get("data"))
 
 
 def _readings(event: _Attributes, data: Any, delivery: Delivery) -> list[Reading]:

@@ -10,10 +10,8 @@ from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
 from tocsin_ingest.sources import generic, sns
 from tocsin_ingest.sources.eventbridge import event_reading, is_event
-from tocsin_ingest.sources.fields import Text, tags
-from tocsin_ingest.sources.guessing import moment_or_none
+from tocsin_ingest.sources.fields import MOST_ALERTS, Text, moment_or_none, tags
 from tocsin_ingest.sources.lambda_alarm import alarm_reading, where
-from tocsin_ingest.sources.parts import MOST_ALERTS
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a CloudWatch alarm or a message of SNS"
@@ -82,7 +80,7 @@ def _alarm(alarm: _Alarm) -> Reading:
     over = status is AlertStatus.RESOLVED
     metric = _metric(alarm.trigger or {})
     who = {"alarm": alarm.name, "account": alarm.account, "region": alarm.region}
-    labels = {name: text for name, text in {**metric, **who}.items() if text}
+    labels = texts({**metric, **who})
     notes = {"reason": alarm.reason, "rule": alarm.rule, "state": alarm.state}
     return Reading(
         title=alarm.name,
@@ -90,7 +88,7 @@ def _alarm(alarm: _Alarm) -> Reading:
         severity=alarm.severity,
         summary=alarm.description or alarm.reason,
         labels={**where(labels), **labels},
-        annotations={name: text for name, text in notes.items() if text},
+        annotations=texts(notes),
         starts_at=None if over else alarm.changed,
         ends_at=alarm.changed if over else None,
         key=alarm.arn,

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from tocsin_contracts import AlertStatus
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources import words
-from tocsin_ingest.sources.fields import Text, places
+from tocsin_ingest.sources.fields import MOST_ALERTS, Text, places, plain
+from tocsin_ingest.sources.guessing import words
+from tocsin_ingest.sources.guessing.parts import parts_of, texts_under
 from tocsin_ingest.sources.lambda_alarm import alarm_reading
-from tocsin_ingest.sources.parts import MOST_ALERTS, parts_of, texts_under
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 ALARM = "CloudWatch Alarm State Change"
@@ -88,6 +88,6 @@ def _labels(event: _Event) -> dict[str, str]:
     things = {
         name: text
         for name, text in texts(event.detail).items()
-        if words.plain(name) in (_THINGS if event.resources else _NAMES)
+        if plain(name) in (_THINGS if event.resources else _NAMES)
     }
-    return things | {name: text for name, text in known.items() if text}
+    return things | texts(known)

@@ -5,8 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.fields import Text
-from tocsin_ingest.sources.guessing import moment_or_none
+from tocsin_ingest.sources.fields import Text, moment_or_none
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 _WHERE = {

@@ -1,13 +1,22 @@
-"""What operators make of templates: names in any spelling, texts of any type, all sorts of tags."""
+"""Fields as senders and templates write them: names in any spelling, texts of any type, tags."""
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, model_validator
 
+from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError
 from tocsin_ingest.sources.reading import Sent, texts
+
+MOST_ALERTS = 1001
+"""Alerts that are read of one body: one more than a request may have."""
+
+EMPTY = frozenset(("<no value>", "null", "None", "<nil>"))
+"""What templates leave where there was nothing."""
 
 _KUBERNETES = re.compile(
     r"(?:dt)?(?P<prefix>kube|k8s|kubernetes)?"
@@ -17,6 +26,7 @@ _KUBERNETES = re.compile(
 _TAG = re.compile(r"\s*(?:\[[^\]]*\])?(?P<name>[^:=]+)[:=](?P<value>.+)", re.DOTALL)
 _TAG_NAMES = ("key", "name", "tag")
 _PAIR = 2
+_SPACED_OFFSET = re.compile(r" (?=[+-]\d\d:?\d\d)")
 
 
 class Loose(Sent):
@@ -28,6 +38,11 @@ class Loose(Sent):
         if not isinstance(given, dict):
             return given
         return {name: value for name, value in given.items() if value is not None}
+
+
+def plain(name: str) -> str:
+    """Return a field's name without case and separators: of `Alert_Name` it is `alertname`."""
+    return "".join(filter(str.isalnum, name)).lower()
 
 
 def flat(payload: Any, what: str) -> dict[str, Any]:
@@ -43,12 +58,12 @@ def flat(payload: Any, what: str) -> dict[str, Any]:
     inner: list[tuple[str, dict[str, Any]]] = [("", payload)]
     for prefix, level in inner:
         for name in sorted(level):
-            value, plain = level[name], prefix + _plain(name)
+            value, whole = level[name], prefix + plain(name)
             if value is None or value == "":
                 continue
-            found.setdefault(plain, value)
+            found.setdefault(whole, value)
             if isinstance(value, dict):
-                inner.append((plain, value))
+                inner.append((whole, value))
     return found
 
 
@@ -59,6 +74,31 @@ def text(given: Any) -> Any:
     if isinstance(given, bool):
         return str(given).lower()
     return str(given) if isinstance(given, int | float) else given
+
+
+def first(said: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return the first text under one of the names, or nothing."""
+    return next((found for name in names if (found := said.get(name, "").strip())), "")
+
+
+def moment_or_none(given: Any) -> datetime | None:
+    """Return a time, or None for what is none: a guess must not refuse an alert."""
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        return None
+    try:
+        return values.moment(_SPACED_OFFSET.sub("", str(given)))
+    except ValueError:
+        return None
+
+
+def decoded(content: Any) -> Any:
+    """Return what a text or bytes say as JSON; the text where they are none, else what is given."""
+    if not isinstance(content, str | bytes):
+        return content
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content if isinstance(content, str) else content.decode(errors="replace")
 
 
 def tags(given: Any) -> dict[str, str]:
@@ -83,7 +123,7 @@ def places(entries: Mapping[str, str]) -> dict[str, str]:
     """Return what in Kubernetes the entries name, under the names that Prometheus has for it."""
     found: dict[str, str] = {}
     for name in sorted(entries):
-        match = _KUBERNETES.fullmatch(_plain(name))
+        match = _KUBERNETES.fullmatch(plain(name))
         if match is None or not entries[name]:
             continue
         thing = match["thing"]
@@ -99,10 +139,6 @@ Text = Annotated[str, BeforeValidator(text)]
 
 Tags = Annotated[dict[str, str], BeforeValidator(tags)]
 """Tags in any of the forms that senders have for them."""
-
-
-def _plain(name: str) -> str:
-    return "".join(filter(str.isalnum, name)).lower()
 
 
 def _pair(part: Any) -> tuple[str, Any] | None:

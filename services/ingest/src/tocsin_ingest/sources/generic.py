@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
+from tocsin_ingest.sources.fields import MOST_ALERTS, plain
 from tocsin_ingest.sources.guessing import guess
-from tocsin_ingest.sources.parts import MOST_ALERTS, parts_of
-from tocsin_ingest.sources.words import plain
+from tocsin_ingest.sources.guessing.parts import parts_of
 
 LISTS = ("alerts", "events", "incidents", "problems", "issues", "notifications", "attachments")
 """Fields that hold several alerts."""

@@ -8,8 +8,7 @@ from pydantic import AliasChoices, Field
 
 from tocsin_ingest.admission import KIND_LABELS
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.fields import Text
-from tocsin_ingest.sources.parts import MOST_ALERTS
+from tocsin_ingest.sources.fields import MOST_ALERTS, Text
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a Kubernetes event"

@@ -42,7 +42,7 @@ def alarm_reading(event: Mapping[str, Any]) -> Reading:
     over = values.status(state.value) is AlertStatus.RESOLVED
     changed = state.timestamp or read_event.time
     who = {"alarm": alarm.name, "account": read_event.account, "region": read_event.region}
-    labels = _metric(alarm.configuration) | {name: text for name, text in who.items() if text}
+    labels = _metric(alarm.configuration) | texts(who)
     notes = {
         "reason": state.reason,
         "state": state.value,

@@ -11,11 +11,9 @@ from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.mapping import SourceMapping
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
-from tocsin_ingest.sources.fields import places
-from tocsin_ingest.sources.guessing import moment_or_none
-from tocsin_ingest.sources.parts import MOST_ALERTS
+from tocsin_ingest.sources.fields import MOST_ALERTS, moment_or_none, places
+from tocsin_ingest.sources.guessing.words import without_states
 from tocsin_ingest.sources.reading import texts
-from tocsin_ingest.sources.words import without_states
 
 Find = Callable[[str], Any]
 """Returns what an expression finds for one alert; None for nothing."""

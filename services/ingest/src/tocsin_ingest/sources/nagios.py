@@ -7,8 +7,7 @@ from typing import Any
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
-from tocsin_ingest.sources.fields import flat
-from tocsin_ingest.sources.guessing import moment_or_none
+from tocsin_ingest.sources.fields import first, flat, moment_or_none
 from tocsin_ingest.sources.reading import texts
 
 UTC_DATE = "%a %b %d %H:%M:%S UTC %Y"
@@ -62,10 +61,10 @@ class Nagios:
 def notification(payload: Any, what: str) -> list[Reading]:
     """Return the alert of one notification; BadPayloadError names what it lacks."""
     sent = {name.removeprefix("notify"): text for name, text in texts(flat(payload, what)).items()}
-    host, kind = _first(sent, _HOST), _first(sent, _KIND)
-    service = "" if sent.get("what", "").lower() == "host" else _first(sent, _SERVICE)
+    host, kind = first(sent, _HOST), first(sent, _KIND)
+    service = "" if sent.get("what", "").lower() == "host" else first(sent, _SERVICE)
     names, spelt = (_SERVICE_STATE, _WORDS) if service else (_HOST_STATE, _HOST_WORDS)
-    written = _first(sent, names)
+    written = first(sent, names)
     state = spelt.get(written.upper(), written)
     missing = [name for name, text in (("HOSTNAME", host), ("state", state or kind)) if not text]
     if missing:
@@ -79,7 +78,7 @@ def notification(payload: Any, what: str) -> list[Reading]:
             title=f"{service} on {host}" if service else host,
             status=status,
             severity=state,
-            summary=_first(sent, _OUTPUT),
+            summary=first(sent, _OUTPUT),
             labels=texts({"host": host, "service": service}),
             annotations={name: sent[name] for name in _NOTES if name in sent},
             starts_at=None if status is AlertStatus.RESOLVED else changed,
@@ -109,7 +108,3 @@ def _long_date(text: str) -> datetime | None:
         return datetime.strptime(text, UTC_DATE).replace(tzinfo=UTC)
     except ValueError:
         return moment_or_none(text)
-
-
-def _first(sent: Mapping[str, str], names: tuple[str, ...]) -> str:
-    return next((sent[name].strip() for name in names if sent.get(name, "").strip()), "")

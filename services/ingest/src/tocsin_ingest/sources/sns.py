@@ -1,9 +1,10 @@
 """What Amazon SNS wraps around a message, however it is delivered: HTTP, raw, Lambda or SQS."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from tocsin_ingest.sources.fields import decoded
 
 HANDSHAKES = ("SubscriptionConfirmation", "UnsubscribeConfirmation")
 """Messages about a subscription; they tell of no alert, and no address in them is ever visited."""
@@ -26,27 +27,18 @@ def messages(payload: Any) -> Iterator[Message]:
     elif isinstance(payload.get("Records"), list):
         for record in payload["Records"]:
             inner = record if isinstance(record, Mapping) else {}
-            yield from messages(inner.get("Sns") or _decoded(inner.get("body")))
+            yield from messages(inner.get("Sns") or decoded(inner.get("body")))
     elif payload.get("Type") in HANDSHAKES:
         return
     elif "Message" in payload:
         yield Message(
-            content=_decoded(payload["Message"]),
+            content=decoded(payload["Message"]),
             subject=_text(payload.get("Subject")),
             topic=_text(payload.get("TopicArn")),
             at=_text(payload.get("Timestamp")),
         )
     else:
         yield Message(content=payload)
-
-
-def _decoded(content: Any) -> Any:
-    if not isinstance(content, str):
-        return content
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content
 
 
 def _text(value: Any) -> str:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
-from tocsin_ingest.sources.fields import Loose, Text, places
+from tocsin_ingest.sources.fields import Loose, Text, moment_or_none, places
 from tocsin_ingest.sources.reading import read, texts
 
 _RUN_AT = re.compile(r"_at_(\d{9,10})(?:[_.]|$)")
@@ -53,10 +53,5 @@ class Splunk:
 def _found_at(search: _Search, found: dict[str, str]) -> datetime | None:
     """Return when the result happened, else when the search ran, which its id tells."""
     ran = _RUN_AT.search(search.sid)
-    for given in (found.get("_time"), ran and ran[1]):
-        try:
-            if at := values.moment(given):
-                return at
-        except ValueError:
-            continue
-    return None
+    told = (found.get("_time"), ran and ran[1])
+    return next(filter(None, map(moment_or_none, told)), None)

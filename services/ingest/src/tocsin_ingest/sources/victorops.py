@@ -1,6 +1,5 @@
 """VictorOps, now Splunk On-Call: its REST endpoint's body, and its outgoing webhooks."""
 
-import json
 from typing import Any
 
 from pydantic import AliasChoices, Field
@@ -8,7 +7,7 @@ from pydantic import AliasChoices, Field
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
-from tocsin_ingest.sources.fields import Text, flat, named, places
+from tocsin_ingest.sources.fields import Text, decoded, flat, named, places
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a VictorOps alert"
@@ -87,13 +86,8 @@ def _reading(alert: _Alert, said: dict[str, str]) -> Reading:
 def _unquoted(payload: Any) -> Any:
     if not isinstance(payload, dict):
         return payload
-    return {name: _inner(value) for name, value in payload.items()}
+    return {name: decoded(one) if _is_quoted(one) else one for name, one in payload.items()}
 
 
-def _inner(value: Any) -> Any:
-    if not (isinstance(value, str) and value.startswith('"')):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
+def _is_quoted(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith('"')

@@ -98,9 +98,6 @@ _IDENTITY = re.compile(
     r"(id|name|friendlyname|key|address|url|shortname)?|domainnameid|name"
     r"|alert|alertname|alertid|alertrule|alertruleid|incidentid"
 )
-EMPTY = frozenset(("<no value>", "null", "None", "<nil>"))
-"""What templates leave where there was nothing."""
-
 _RESOLVED = frozenset(_words(values.RESOLVED + " online reporting good fixed succeeded passed"))
 _FIRING = frozenset(
     _words(
@@ -128,11 +125,6 @@ _BAD_FLAGS = ("down", "isdown", "firing", "isfiring", "triggered", "active", "is
 FLAGS = (*_GOOD_FLAGS, *_BAD_FLAGS)
 _YES = frozenset(("true", "1", "yes"))
 _NO = frozenset(("false", "0", "no"))
-
-
-def plain(name: str) -> str:
-    """Return a field's name without case and separators: of `Alert_Name` it is `alertname`."""
-    return "".join(filter(str.isalnum, name)).lower()
 
 
 def rank(name: str) -> int:

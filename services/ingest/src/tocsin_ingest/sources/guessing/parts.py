@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tocsin_ingest.sources import words
+from tocsin_ingest.sources.fields import EMPTY, plain
+from tocsin_ingest.sources.guessing import words
 from tocsin_ingest.sources.reading import texts
-from tocsin_ingest.sources.words import plain
 
 DEEPEST = 3
 MOST_PARTS = 50
 MOST_FIELDS = 1000
 """How far into a body, and at how many fields of one object, is looked."""
-
-MOST_ALERTS = 1001
-"""Alerts that are read of one body: one more than a request may have."""
 
 LONGEST_IDENTITY = 256
 """Characters of a value that may tell alerts apart; what is longer is a text."""
@@ -51,7 +48,7 @@ class Part:
             for name, text in self.texts.items()
             if words.is_identity(thing, plain(name))
             and len(text) <= LONGEST_IDENTITY
-            and text not in words.EMPTY
+            and text not in EMPTY
         }
 
     @property
@@ -111,15 +108,15 @@ def pairs_of(value: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return pairs
 
 
-def named(parts: Sequence[Part], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def named_texts(parts: Sequence[Part], names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield every text under one of the names, with its name: nearest part first."""
     for part in parts:
         for name in names:
             value = part.fields.get(name)
-            if isinstance(value, str) and value.strip() and value.strip() not in words.EMPTY:
+            if isinstance(value, str) and value.strip() and value.strip() not in EMPTY:
                 yield name, value.strip()
 
 
 def texts_under(parts: Sequence[Part], names: Sequence[str]) -> Iterator[str]:
     """Yield every text under one of the names: nearest part first."""
-    return (text for _, text in named(parts, names))
+    return (text for _, text in named_texts(parts, names))

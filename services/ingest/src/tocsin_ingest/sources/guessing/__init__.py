@@ -1,6 +1,5 @@
 """Read an alert out of a body of unknown shape, by the names that fields usually have."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -9,12 +8,16 @@ from typing import Any
 from tocsin_contracts import AlertStatus, Severity
 from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Reading
-from tocsin_ingest.sources import words
-from tocsin_ingest.sources.fields import places
-from tocsin_ingest.sources.parts import Part, named, object_of, parts_of, texts_under
+from tocsin_ingest.sources.fields import EMPTY, moment_or_none, places
+from tocsin_ingest.sources.guessing import words
+from tocsin_ingest.sources.guessing.parts import (
+    Part,
+    named_texts,
+    object_of,
+    parts_of,
+    texts_under,
+)
 from tocsin_ingest.sources.reading import texts
-
-_SPACED_OFFSET = re.compile(r" (?=[+-]\d\d:?\d\d)")
 
 
 def guess(body: Mapping[str, Any], around: Sequence[Part] = ()) -> Reading:
@@ -45,7 +48,7 @@ def guess(body: Mapping[str, Any], around: Sequence[Part] = ()) -> Reading:
 
 def _links(parts: Sequence[Part]) -> dict[str, str]:
     found: dict[str, str | None] = {}
-    for name, text in named(parts, words.LINKS):
+    for name, text in named_texts(parts, words.LINKS):
         found.setdefault(name, text)
     return values.links(found)
 
@@ -82,7 +85,7 @@ def _severity(parts: Sequence[Part]) -> str:
         text
         for part in parts
         for name in words.SEVERITIES
-        if (text := part.plain_texts.get(name, "").strip()) and text not in words.EMPTY
+        if (text := part.plain_texts.get(name, "").strip()) and text not in EMPTY
     ]
     known = (word for text in found for word in (text, words.last(text)) if _is_known(word))
     return next(known, found[0] if found else "")
@@ -131,13 +134,3 @@ def _times(parts: Sequence[Part], status: AlertStatus) -> tuple[datetime | None,
 def _time(parts: Sequence[Part], names: Sequence[str]) -> datetime | None:
     found = (part.fields[name] for part in parts for name in names if name in part.fields)
     return next(filter(None, map(moment_or_none, found)), None)
-
-
-def moment_or_none(given: Any) -> datetime | None:
-    """Return a time, or None for what is none: a guess must not refuse an alert."""
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
-        return None
-    try:
-        return values.moment(_SPACED_OFFSET.sub("", str(given)))
-    except ValueError:
-        return None
