@@ -12,7 +12,7 @@ from tocsin_contracts import (
     RunState,
     RunSuperseded,
 )
-from tocsin_ingest.triage.held import Held
+from tocsin_ingest.triage.silences import Held
 
 
 def suppressed(run_id: RunId, alert: Alert, held: Held, decisions: Sequence[str]) -> list[Event]:

@@ -116,7 +116,7 @@ class Handlers:
         if superseded is None:
             return None
         await self._crowd.joined.add(superseded.into, run.id)
-        return None if await self._is_open(superseded.into) else ended
+        return None if await self._crowd.is_open(superseded.into) else ended
 
     async def _reopen(self, run_id: RunId, at: datetime) -> None:
         """Let the episodes of a run open a new one: the run that looked after it has ended."""
@@ -132,11 +132,7 @@ class Handlers:
         if run.fact(AlertSuppressed):
             return not await self._judge.holds(event.alert, self._clock.now())
         superseded = run.fact(RunSuperseded)
-        return superseded is not None and not await self._is_open(superseded.into)
-
-    async def _is_open(self, run_id: RunId) -> bool:
-        run = await self._crowd.reader.get(run_id)
-        return run is not None and not run.state.terminal
+        return superseded is not None and not await self._crowd.is_open(superseded.into)
 
 
 def _started(timer: Timer, look: Look, window: float) -> StormStarted:

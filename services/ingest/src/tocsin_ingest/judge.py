@@ -6,10 +6,8 @@ from datetime import datetime
 
 from tocsin_contracts import Alert, SuppressionKind
 from tocsin_ingest.ports import RemoteSilences
-from tocsin_ingest.triage.held import Held
 from tocsin_ingest.triage.rules import Rules
-from tocsin_ingest.triage.silences import silenced
-from tocsin_ingest.triage.titles import suppressing_rule
+from tocsin_ingest.triage.silences import Held, silenced, suppressing_rule
 from tocsin_ingest.triage.windows import open_window
 
 

@@ -78,7 +78,7 @@ class Nodes:
         run_id = RunId(state["run_id"])
         root = storms.root(state["alert"], self._rules.storm)
         place = await self._crowd.storms.enter(run_id, root)
-        if place and place.leader != run_id and not await self._is_open(place.leader):
+        if place and place.leader != run_id and not await self._crowd.is_open(place.leader):
             place = await self._crowd.storms.enter(run_id, root, place.leader)
         if place is None:
             return _said(state, "There is no storm.")
@@ -130,13 +130,9 @@ class Nodes:
     async def _first_open(self, found: list[Correlation]) -> Correlation | None:
         """Return the likeliest run that still takes somebody in."""
         for one in found:
-            if await self._is_open(one.into):
+            if await self._crowd.is_open(one.into):
                 return one
         return None
-
-    async def _is_open(self, run_id: RunId) -> bool:
-        run = await self._crowd.reader.get(run_id)
-        return run is not None and not run.state.terminal
 
     async def _watch_over(self, place: Place) -> None:
         """See to it that people hear of a storm now, and that somebody looks when it is over."""

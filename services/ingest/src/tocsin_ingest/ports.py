@@ -194,3 +194,8 @@ class Crowd:
     tickets: Tickets
     joined: Joined
     timers: Timers
+
+    async def is_open(self, run_id: RunId) -> bool:
+        """Whether a run is there that has not ended."""
+        run = await self.reader.get(run_id)
+        return run is not None and not run.state.terminal

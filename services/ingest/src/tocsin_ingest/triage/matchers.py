@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, ConfigDict, model_validator
 
 from tocsin_contracts import Alert, Value
+from tocsin_ingest.triage.expressions import expression
 
 _WRITTEN = re.compile(r"\s*(?P<name>[^\s=!~]+)\s*(?P<op>=~|!~|!=|=)\s*(?P<value>.*?)\s*", re.DOTALL)
 
@@ -44,10 +45,7 @@ class Matcher(Value):
     @model_validator(mode="after")
     def _compiles(self) -> "Matcher":
         if self.op in (Op.FITS, Op.FITS_NOT):
-            try:
-                re.compile(self.value)
-            except re.error as error:
-                raise ValueError(f"no expression: {self.value!r}: {error}") from None
+            expression(self.value)
         return self
 
     def matches(self, labels: Mapping[str, str]) -> bool:
@@ -59,9 +57,9 @@ class Matcher(Value):
             case Op.IS_NOT:
                 return value != self.value
             case Op.FITS:
-                return re.fullmatch(self.value, value) is not None
+                return expression(self.value).fits(value)
             case _:
-                return re.fullmatch(self.value, value) is None
+                return not expression(self.value).fits(value)
 
     def __str__(self) -> str:
         """Write it the way it is written in a configuration."""

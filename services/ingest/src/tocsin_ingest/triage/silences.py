@@ -1,14 +1,24 @@
-"""Silences: alerts that somebody wants to hear nothing of, from an instant to an instant."""
+"""Alerts that somebody wants to hear nothing of: by their title for good, or for some time."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
 from pydantic import AwareDatetime, ConfigDict, model_validator
 
 from tocsin_contracts import Alert, SuppressionKind, Value
-from tocsin_ingest.triage.held import Held
 from tocsin_ingest.triage.matchers import Selective, all_match, subject
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Why an alert needs nobody now; `until` is None where the rule has no end."""
+
+    kind: SuppressionKind
+    rule: str
+    by: str = ""
+    until: datetime | None = None
 
 
 class Silence(Value):
@@ -32,6 +42,13 @@ class Silence(Value):
     def holds(self, at: datetime) -> bool:
         """Whether it is in force; its end is the first instant at which it is not."""
         return self.start <= at < self.end
+
+
+def suppressing_rule(alert: Alert, suppressed_titles: Collection[str]) -> str:
+    """Return the rule that suppresses an alert by its title, in words, or an empty string."""
+    if alert.title in suppressed_titles:
+        return f"alerts called {alert.title!r} are listed in TOCSIN_SUPPRESS_ALERTS"
+    return ""
 
 
 def silenced(silences: Iterable[Silence], alert: Alert, at: datetime) -> Held | None:
