@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import SecretStr
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from tocsin_contracts import ForgeEventReceived, ForgeKind
@@ -54,7 +54,7 @@ class ForgeApi:
         """Return the endpoint."""
         return [Route("/forge/{forge}", self.receive, methods=["POST"])]
 
-    async def receive(self, request: Request) -> JSONResponse:
+    async def receive(self, request: Request) -> Response:
         """Take one webhook of a forge."""
         forge = self._forge(request.path_params["forge"])
         request.state.source = forge.value
