@@ -219,6 +219,14 @@ def test_a_freeze_may_be_about_every_alert_and_maintenance_may_not():
         MaintenanceWindow.model_validate(span)
 
 
+def test_no_label_says_to_a_route_who_sent_an_alert():
+    routes = [Route(matchers=matchers("source=grafana"), auto_approve="low-risk")]
+    forged = build.alert(source="generic", labels={"alertname": "A", "source": "grafana"})
+    assert routing.route(routes, forged).auto_approve == ""
+    honest = build.alert(source="grafana", labels={"alertname": "A", "source": "generic"})
+    assert routing.route(routes, honest).auto_approve == "low-risk"
+
+
 def test_routes_say_for_each_field_what_the_first_of_them_says():
     routes = [
         Route(matchers=matchers("namespace=payments"), team="payments"),

@@ -11,6 +11,9 @@ from pydantic import AfterValidator, ConfigDict, model_validator
 from tocsin_contracts import Alert, Value
 from tocsin_ingest.triage.expressions import expression
 
+SOURCE = "source"
+"""What matchers call the kind of sender."""
+
 _WRITTEN = re.compile(r"\s*(?P<name>[^\s=!~]+)\s*(?P<op>=~|!~|!=|=)\s*(?P<value>.*?)\s*", re.DOTALL)
 
 
@@ -84,7 +87,7 @@ def all_match(matchers: Iterable[Matcher], labels: Mapping[str, str]) -> bool:
 
 def subject(alert: Alert) -> dict[str, str]:
     """Return what matchers see of an alert: its labels, and what we know beside them."""
-    known = {"alertname": alert.title, "severity": alert.severity.value, "source": alert.source}
+    known = {"alertname": alert.title, "severity": alert.severity.value, SOURCE: alert.source}
     if at := alert.workload:
         known |= {"cluster": at.cluster, "namespace": at.namespace, "workload": at.name}
     return {**known, **alert.labels}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import ConfigDict
 
 from tocsin_contracts import Alert, Value
-from tocsin_ingest.triage.matchers import Matchers, all_match, subject
+from tocsin_ingest.triage.matchers import SOURCE, Matchers, all_match, subject
 
 
 class Route(Value):
@@ -20,8 +20,11 @@ class Route(Value):
 
 
 def route(routes: Sequence[Route], alert: Alert) -> Route:
-    """Return what the routes say of an alert: for each field, the first that says anything."""
-    labels = subject(alert)
+    """Return what the routes say of an alert: for each field, the first that says anything.
+
+    They may let a change through unasked, so no label says in place of us who sent the alert.
+    """
+    labels = {**subject(alert), SOURCE: alert.source}
     fitting = [one for one in routes if all_match(one.matchers, labels)]
     return Route(
         team=next((one.team for one in fitting if one.team), ""),
