@@ -19,6 +19,9 @@ from tocsin_ingest.sources.guessing.parts import (
 )
 from tocsin_ingest.sources.reading import texts
 
+USUAL = "title, name, check, monitor, subject, summary, message"
+"""What is said of `words.TITLES` to who sends none of them."""
+
 
 def guess(body: Mapping[str, Any], around: Sequence[Part] = ()) -> Reading:
     """Return the alert that a body tells of; what it lacks is looked for in the parts `around` it.
@@ -58,7 +61,7 @@ def _title(parts: Sequence[Part]) -> str:
     weak = (text for name in words.WEAK_TITLES for text in texts_under(parts, (name,)))
     for title in (*islice(strong, 1), *islice(weak, 1)):
         return title
-    raise BadPayloadError(f"not an alert: title: found under none of {', '.join(words.TITLES)}")
+    raise BadPayloadError(f"not an alert: title: found under none of {USUAL}, nor the like")
 
 
 def _status(parts: Sequence[Part]) -> AlertStatus | None:
