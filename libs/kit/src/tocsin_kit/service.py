@@ -43,6 +43,7 @@ def main(build: Callable[[Sequence[str]], Service]) -> None:
         service = build(sys.argv[1:])
     except PermanentError as error:
         sys.exit(f"tocsin: {error}")
+    logging.configure(service.settings)
     try:
         asyncio.run(run(service))
     except Exception:
