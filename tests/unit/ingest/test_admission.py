@@ -216,6 +216,33 @@ def test_another_sender_is_another_incident():
     assert made(sender=other, **FIXED).incident.parts["source"] == "alertmanager/eu"
 
 
+@pytest.mark.parametrize("only", [(), ("source", "check")])
+def test_no_label_says_in_place_of_us_who_sent_an_alert(only):
+    victim = Identity(source="alertmanager", instance="prod", only=only)
+    forger = Identity(source="generic", only=only)
+    forged = made(sender=forger, source="alertmanager/prod", check="ping")
+    assert not same_incident(forged, made(sender=victim, check="ping"))
+    assert forged.incident.parts["source"] == "generic"
+    assert forged.incident.parts["label source"] == "alertmanager/prod"
+    assert not same_incident(forged, made(sender=forger, source="other", check="ping"))
+    also = {"label source": "alertmanager/prod"}
+    assert not same_incident(made(sender=forger, **also, check="ping"), forged)
+    named = made(sender=forger, alertname="A", source="alertmanager/prod")
+    assert named.incident.parts["source"] == "generic"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(("a|b", "c"), ("a", "b|c")), (("a\\", "|c"), ("a\\|", "c")), (("a\\|b", "c"), ("a|b", "c"))],
+)
+def test_places_that_run_into_each_other_stay_two(one, other):
+    first, second = (
+        made(cluster=cluster, namespace=namespace, deployment="cart")
+        for cluster, namespace in (one, other)
+    )
+    assert not same_incident(first, second)
+
+
 def test_chosen_labels_tell_alerts_and_incidents_apart_and_nothing_else_does():
     sender = Identity(source="alertmanager", only=("env_dc", "group"))
     one = made(sender=sender, **FIXED, env_dc="dc1", group="a")

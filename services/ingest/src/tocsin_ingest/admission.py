@@ -18,6 +18,9 @@ NAME_LABEL = "alertname"
 SOURCE, OWN = "source", "sender's key"
 """Parts of an incident that are no labels."""
 
+_LABEL = "label "
+"""Before a label that is called as one of those."""
+
 LONGEST_NAME = 253
 """Characters of a name in Kubernetes; what is longer names nothing there."""
 
@@ -82,10 +85,22 @@ def incident(
         common = dict.fromkeys((NAME_LABEL, *lasting))
         found = {name: labels[name] for name in common if labels.get(name)}
     elif own:
-        found = {OWN: own}
+        return of_sender(source, {}, own)
     else:
         found = {n: labels[n] for n in sorted(labels) if n not in marks.passing} or dict(labels)
-    return {SOURCE: source, **found}
+    return of_sender(source, found)
+
+
+def of_sender(source: str, labels: Mapping[str, str], own: str = "") -> dict[str, str]:
+    """Return what alerts of one sender have in common; no label says in its place who sent them."""
+    said = {SOURCE: source, OWN: own} if own else {SOURCE: source}
+    odd = {name for name in labels if name in (SOURCE, OWN) or name.startswith(_LABEL)}
+    return said | {_LABEL + name if name in odd else name: text for name, text in labels.items()}
+
+
+def label_of(part: str) -> str:
+    """Return which label a part of an incident is; of what is none, nothing."""
+    return "" if part in (SOURCE, OWN) else part.removeprefix(_LABEL)
 
 
 def of_workload(about: Workload) -> dict[str, str]:
@@ -108,7 +123,13 @@ def key_of(parts: Mapping[str, str]) -> str:
     """Return the key that stands for the parts of an incident."""
     if SOURCE in parts:
         return f"alert|{parts[SOURCE]}|{fingerprint('', parts, ())}"
-    return "|".join(("workload", *(parts.get(n, "") for n in ("cluster", "namespace", "workload"))))
+    named = (parts.get(name, "") for name in ("cluster", "namespace", "workload"))
+    return "|".join(("workload", *map(_escaped, named)))
+
+
+def _escaped(part: str) -> str:
+    """Names in Kubernetes need no escape; a label can hold anything, and must not look like two."""
+    return part.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _job(labels: Mapping[str, str]) -> str:

@@ -46,7 +46,7 @@ class Identity:
         """Return what the alert has in common with the others of its incident."""
         chosen = self._chosen(reading)
         if chosen and not about:
-            return {admission.SOURCE: self.place, **chosen}
+            return admission.of_sender(self.place, chosen)
         labels = {n: text for n, text in reading.labels.items() if n not in self.ignored}
         return admission.incident(self.place, labels, about, self.marks, reading.key)
 
@@ -90,7 +90,8 @@ def _incident(
     if about:
         shown = admission.of_workload(about)
         return Incident(key=admission.key_of(shown), parts=shown)
-    kept = {name: labels[name] for name in parts if name in labels}
+    named = {name: admission.label_of(name) for name in parts}
+    kept = {name: labels[label] for name, label in named.items() if label and label in labels}
     given = {name: parts[name] for name in (admission.SOURCE, admission.OWN) if name in parts}
     shown = {name: _SECRETS.text(line(text)) for name, text in given.items()} | kept
     return Incident(key=admission.key_of(parts), parts=shown)
