@@ -24,8 +24,6 @@ from tocsin_kit.pulls import Pulls
 from tocsin_kit.spool import Spool
 
 AMAZON = "tocsin_ingest.verifying.amazon"
-
-
 SPOOLED = Gauge("tocsin_ingest_spooled_alerts", "Alerts that wait on disk for the servers.")
 
 
