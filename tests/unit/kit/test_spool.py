@@ -174,6 +174,51 @@ async def test_a_write_that_fails_is_told_and_harms_nothing_else(tmp_path, monke
     assert await drained(opened(tmp_path)) == [b"before", b"after"]
 
 
+async def test_a_disk_that_is_full_is_left_as_it_was_however_often_it_is_tried(
+    tmp_path, monkeypatch
+):
+    spool = opened(tmp_path)
+    await spool.append([b"before"])
+    (segment,) = segments(tmp_path)
+    size = segment.stat().st_size
+
+    def full_disk(file, data):
+        os.write(file, bytes(data)[:3])
+        raise OSError("no space left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(kit, "_write_all", full_disk)
+        for _ in range(3):
+            with pytest.raises(TransientError, match="no space left"):
+                await spool.append([b"lost"])
+    assert (segments(tmp_path), segment.stat().st_size) == ([segment], size)
+    assert await drained(opened(tmp_path)) == [b"before"]
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_where_half_a_record_cannot_be_undone_it_is_the_last_of_its_segment(
+    tmp_path, monkeypatch
+):
+    spool = opened(tmp_path)
+    await spool.append([b"before"])
+
+    def broken_disk(file, data):
+        os.write(file, bytes(data)[:3])
+        raise OSError("input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(kit, "_write_all", broken_disk)
+        broken.setattr(kit.os, "ftruncate", broken_disk_size)
+        with pytest.raises(TransientError):
+            await spool.append([b"lost"])
+    await spool.append([b"after"])
+    assert await drained(opened(tmp_path)) == [b"before", b"after"]
+
+
+def broken_disk_size(file, size):
+    raise OSError("input/output error")
+
+
 def test_a_folder_that_cannot_be_made_stops_the_start(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(PermanentError, match="cannot be used"):

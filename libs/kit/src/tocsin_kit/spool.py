@@ -110,7 +110,7 @@ class Spool:
             try:
                 _write_all(file, whole)
             except OSError:
-                self._close()  # what may be half a record has to be the last of its segment
+                self._take_back(file, segment.size)
                 raise
             segment.records += count
             segment.size += len(whole)
@@ -124,9 +124,20 @@ class Spool:
         self._number += 1
         path = self._folder / f"{self._number:012d}{SUFFIX}"
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-        _sync_folder(self._folder)
         self._segments.append(_Segment(path, 0, 0))
+        try:
+            _sync_folder(self._folder)
+        except OSError:
+            self._close()
+            raise
         return self._segments[-1], self._file
+
+    def _take_back(self, file: int, size: int) -> None:
+        """Undo what may be half a record; where that fails it has to be the last of its segment."""
+        try:
+            os.ftruncate(file, size)
+        except OSError:
+            self._close()
 
     def _close(self) -> None:
         if self._file is not None:
