@@ -222,6 +222,7 @@ def test_an_expression_that_finds_nothing_is_named(body, expressions, fault):
         ({"acme": {"title": "x[?length(a, b)]"}}, r"length\(\) takes 1 arguments, not 2"),
         ({"acme": {"title": "a", "labels": {"b": "c d"}}}, "generic_sources.acme.labels.b"),
         ({"acme": {"title": "a" * 501}}, "it is longer than 500 characters"),
+        ({"acme": {"title": "!" * 499 + "a"}}, "is nested too deeply"),
         ({"acme": {"title": ""}}, "generic_sources.acme.title"),
         ({"acme": {}}, "generic_sources.acme.title"),
         ({"acme": {"title": "a", "tilte": "b"}}, "generic_sources.acme.tilte"),

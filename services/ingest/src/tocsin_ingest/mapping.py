@@ -22,10 +22,13 @@ def checked(expression: str) -> str:
         raise ValueError(f"it is longer than {LONGEST} characters")
     try:
         tree: Any = jmespath.compile(expression).parsed
+        faults = list(_faults(tree))
     except JMESPathError as error:
         raise ValueError(f"{expression!r} is no JMESPath: {str(error).splitlines()[0]}") from None
-    for fault in _faults(tree):
-        raise ValueError(f"{expression!r}: {fault}")
+    except RecursionError:
+        raise ValueError(f"{expression[:40]!r}… is nested too deeply") from None
+    if faults:
+        raise ValueError(f"{expression!r}: {faults[0]}")
     return expression
 
 
