@@ -1,13 +1,14 @@
 """The webhook over HTTP: what is accepted is stored; what is refused says why, and is not."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
-from tocsin_contracts import AlertAccepted, AlertRepeated
+from tocsin_contracts import AlertAccepted, AlertRepeated, AlertStatus
 from tocsin_ingest import receiver as receiver_of_alerts
 from tocsin_ingest import sources
 from tocsin_ingest.api import Api
@@ -19,6 +20,7 @@ from tocsin_testing.fakes import NOW, FakeClock, FakeIntake, FakeRuns, outage
 TOKENS = ("first-token", "second-token")
 LIMIT = 16384
 PATH = "/webhook/alertmanager"
+MINUTE = timedelta(minutes=1)
 
 
 class Receiver:
@@ -257,3 +259,30 @@ async def test_what_is_no_webhook_is_refused_in_the_same_shape(receiver, method,
     answer = await receiver.post(b"{}", path=path, method=method)
     assert answer.status_code in (404, 405)
     assert set(answer.json()) == {"error", "hint"}
+
+
+async def test_a_repeat_is_answered_and_admitted_as_the_first_time(receiver):
+    first, again = [await receiver.post(body(firing())) for _ in range(2)]
+    assert first.json()["run_id"] == again.json()["run_id"]
+    one, other = receiver.intake.admitted
+    assert one == other
+
+
+async def test_the_same_body_of_another_sender_is_another_alert(receiver):
+    for path in (PATH, f"{PATH}/eu"):
+        await receiver.post(body(firing()), path)
+    assert [alert.instance for _, alert in receiver.intake.admitted] == ["", "eu"]
+
+
+async def test_a_repeat_of_a_stranger_is_refused(receiver):
+    await receiver.post(body(firing()))
+    assert (await receiver.post(body(firing()), token="wrong")).status_code == 401
+
+
+async def test_an_alert_that_only_its_end_tells_about_is_over_once_that_has_passed(receiver):
+    ends_soon = {"labels": {"alertname": "A"}, "endsAt": (NOW + MINUTE).isoformat()}
+    for _ in range(2):
+        await receiver.post(body(ends_soon))
+        receiver.clock.advance(2 * MINUTE.total_seconds())
+    statuses = [alert.status for _, alert in receiver.intake.admitted]
+    assert statuses == [AlertStatus.FIRING, AlertStatus.RESOLVED]

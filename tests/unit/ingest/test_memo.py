@@ -1,11 +1,12 @@
 """Bodies that were read before are remembered within bounds, whatever is sent."""
 
 import tracemalloc
+from datetime import timedelta
 
 import pytest
 
 from tocsin_ingest.alerts import Identity, alert_of
-from tocsin_ingest.edge.memo import MOST_BYTES, Memo
+from tocsin_ingest.edge.memo import LARGEST, MOST_BYTES, Memo
 from tocsin_ingest.ports import Reading
 from tocsin_testing.fakes import NOW
 
@@ -50,3 +51,19 @@ def test_what_one_sender_sent_says_nothing_of_another():
     assert memo.get(memo.key("alertmanager/us", {}, b"{}")) is None
     assert memo.get(memo.key("alertmanager/eu", {"content-encoding": "gzip"}, b"{}")) is None
     assert memo.get(memo.key("alertmanager/eu", {}, b"{}")) is not None
+
+
+@pytest.mark.parametrize(("minutes", "known"), [(4, False), (-4, True)])
+def test_an_alert_that_ends_later_is_read_anew(minutes, known):
+    memo, ends = Memo(), NOW + timedelta(minutes=minutes)
+    told = [alert_of(Reading(title="A", labels={"a": "b"}, ends_at=ends), IDENTITY)]
+    key = memo.key("alertmanager/", {}, b"{}")
+    memo.put(key, 2, told, NOW)
+    assert (memo.get(key) is not None) is known
+
+
+def test_a_huge_body_takes_no_room():
+    memo = Memo()
+    key = memo.key("alertmanager/", {}, b"")
+    memo.put(key, LARGEST + 1, [], NOW)
+    assert memo.get(key) is None

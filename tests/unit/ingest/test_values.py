@@ -148,3 +148,20 @@ def test_a_link_leads_to_a_host_over_http_or_nowhere(target, base, expected):
 
 def test_links_that_lead_nowhere_are_left_out():
     assert values.links({"a": "https://a", "b": "x:y", "c": "", "d": None}) == {"a": "https://a"}
+
+
+FRACTIONS = st.text("0123456789", min_size=1, max_size=9).map(".{}".format)
+
+
+@given(at=OURS, fraction=st.just("") | FRACTIONS, offset=OFFSETS)
+@settings(max_examples=60)
+def test_a_plain_time_means_what_the_same_time_means_that_has_to_be_repaired(at, fraction, offset):
+    whole = at.astimezone(offset).replace(microsecond=0).isoformat()
+    plain = whole[:19] + fraction + whole[19:]
+    assert values.moment(plain) == values.moment(plain.replace("T", "t"))
+
+
+@pytest.mark.parametrize("rest", ["", ":9093", "/", "/a?b=c#d", "?q=a@b", ":9093/#/alerts?x=%20"])
+def test_a_plain_link_means_what_the_same_link_means_that_has_to_be_looked_at(rest):
+    plain = f"https://alerts.example.com{rest}"
+    assert values.link(plain) == values.link(f" {plain} ") == plain

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from tocsin_kit.patience import TimelyProtocol
+from tocsin_kit.patience import OneWrite, TimelyProtocol
 
 REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"
 
@@ -87,3 +87,40 @@ async def test_a_second_request_has_its_own_time(connect):
         await asyncio.sleep(Impatient.header_seconds)
     writer.write(REQUEST[:9])
     assert await closed(reader)
+
+
+class Transport:
+    def __init__(self):
+        self.seen = []
+
+    def write(self, data):
+        self.seen.append(data)
+
+    def close(self):
+        self.seen.append("closed")
+
+    def is_closing(self):
+        return "closed" in self.seen
+
+
+async def test_what_is_written_in_one_turn_is_sent_together_and_in_order():
+    transport = Transport()
+    writing = OneWrite(transport, asyncio.get_running_loop())
+    for part in (b"head ", b"body", b""):
+        writing.write(part)
+    assert transport.seen == []
+    await asyncio.sleep(0)
+    writing.write(b"more")
+    await asyncio.sleep(0)
+    assert transport.seen == [b"head body", b"more"]
+
+
+async def test_what_was_written_is_sent_before_the_connection_closes():
+    transport = Transport()
+    writing = OneWrite(transport, asyncio.get_running_loop())
+    writing.write(b"last")
+    assert not writing.is_closing()
+    writing.close()
+    await asyncio.sleep(0)
+    assert transport.seen == [b"last", "closed"]
+    assert writing.is_closing()

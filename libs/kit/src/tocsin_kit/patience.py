@@ -1,4 +1,4 @@
-"""Close HTTP connections that send no request in time: there are only so many of them."""
+"""The HTTP connections of a service: closed if no request comes in time, answered in one write."""
 
 import asyncio
 from typing import Any, cast
@@ -7,6 +7,38 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_SECONDS = 10.0
 """How long the head of a request may take; how long its body may, its endpoint decides."""
+
+
+class OneWrite:
+    """A transport that sends what is written in one turn of the loop together.
+
+    The head and the body of an answer are one packet then: half of the work of sending it.
+    """
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Send it before this turn of the loop is over."""
+        if not self._written:
+            self._loop.call_soon(self._send)
+        self._written.append(data)
+
+    def close(self) -> None:
+        """Send what was written, then close."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        data = b"".join(self._written)
+        self._written.clear()
+        if data:
+            self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 class TimelyProtocol(H11Protocol):
@@ -20,7 +52,7 @@ class TimelyProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for the first request."""
-        super().connection_made(cast("asyncio.Transport", transport))
+        super().connection_made(cast("asyncio.Transport", OneWrite(transport, self.loop)))
         self._wait()
 
     def data_received(self, data: bytes) -> None:

@@ -1,5 +1,6 @@
 """Composition root: what every role of ingest shares, and which part each role adds."""
 
+import gc
 import importlib
 from collections.abc import Sequence
 
@@ -33,6 +34,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         part = importlib.import_module(RECEIVING).wire(settings, parts, receiver)
         http, spool = part.http, part.spool
         background.extend(part.background)
+    gc.freeze()  # what lives as long as the process is not worth searching for garbage
     return Service(
         settings=settings,
         port=settings.ingest_port,
