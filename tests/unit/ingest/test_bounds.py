@@ -150,6 +150,11 @@ def test_a_title_is_one_line_whatever_was_sent(text):
     assert read({"alertname": text}).title == "disk full"
 
 
+@pytest.mark.parametrize("text", [" ", "\n", "\u200b", "\x1b[31m", "\x07 \u202e"])
+def test_a_title_in_which_nothing_can_be_seen_says_so(text):
+    assert read({"alertname": text, "namespace": "shop"}).title == "unnamed alert"
+
+
 HIDDEN = {
     "a control character": "cart\x07-0",
     "NUL": "cart\x00-0",

@@ -16,6 +16,9 @@ NAME = 200
 
 LINK = 2000
 
+UNTITLED = "unnamed alert"
+"""The title of an alert in whose own nothing can be seen."""
+
 ENTRIES = 64
 ENTRIES_BYTES = 8 * 1024
 """Most labels of an alert, and most annotations: by number, and by size as JSON."""
@@ -46,7 +49,7 @@ def bounded(alert: Alert) -> Alert:
     about = _about(alert.labels) if cleaned else alert.workload
     return alert.model_copy(
         update={
-            "title": _kept(" ".join(alert.title.split()), TITLE),
+            "title": _kept(" ".join(alert.title.split()), TITLE).strip() or UNTITLED,
             "severity_given": _kept(alert.severity_given, NAME),
             "summary": _kept(alert.summary, SUMMARY),
             "labels": _entries(alert.labels),
@@ -73,6 +76,7 @@ def _is_short(alert: Alert, characters: int, texts: int) -> bool:
     most = 2 * characters + len('"": "", ') * texts
     return (
         most <= ENTRIES_BYTES
+        and bool(alert.title.strip())
         and alert.title.isprintable()
         and max(len(alert.title), len(alert.severity_given)) <= min(TITLE, NAME)
         and len(alert.summary) <= SUMMARY
