@@ -142,7 +142,7 @@ def _in_turn(parts: list[Part], after: int) -> int:
     return after
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def expression(written: str) -> Expression:
     """Return the expression; ValueError says what is wrong with it."""
     try:
