@@ -30,12 +30,12 @@ run service *args:
 [doc("Every test; extra arguments go to pytest")]
 [group("work")]
 test *args:
-    @pytest -q "$@"
+    @PYTHONDONTWRITEBYTECODE= pytest -q "$@"
 
-[doc("The tests that need less than a minute: no server and none of our processes is started")]
+[doc("The tests that need little more than a minute: no server and none of our processes is started")]
 [group("work")]
 test-fast *args:
-    @pytest -q -m "not e2e and not servers" "$@"
+    @PYTHONDONTWRITEBYTECODE= pytest -q -m "not e2e and not servers" "$@"
 
 [doc("Format and fix what can be fixed")]
 [group("work")]

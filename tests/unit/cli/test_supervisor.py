@@ -179,6 +179,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.e2e
 def test_nothing_is_left_when_the_supervisor_is_killed(fakes):
     script = fakes / "supervise.py"
     script.write_text(SUPERVISE.replace("FOLDER", repr(str(fakes))))

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.e2e
+
 LOOK = """
 import sys
 from tocsin_ingest.app import build
