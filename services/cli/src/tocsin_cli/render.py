@@ -105,7 +105,8 @@ def _cells(run: RunSummary) -> tuple[str, ...]:
 def _alert(view: RunView) -> Text:
     text = _titled("alert").append(f"  {view.severity.value}", _LOUD.get(view.severity, ""))
     container = view.workload.container if view.workload else ""
-    place = _workload(view) + (f", container {container}" if container else "")
+    where = _workload(view) if view.workload else "no workload is known"
+    place = where + (f", container {container}" if container else "")
     text.append(f"  {one_line(view.title)}\n  {one_line(place)}")
     return text.append(f"\n  {one_line(view.alert.summary)}" if view.alert.summary else "")
 
