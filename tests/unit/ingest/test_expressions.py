@@ -42,14 +42,14 @@ def test_an_expression_fits_what_it_fits_elsewhere(written, text):
         ("", "", "x"),
         (".+", "x", ""),
         ("a{2,}", "aaa", "a"),
-        ("a{,2}b", "aab", "aaab"),
-        ("a{,}b", "aaab", "ab,"),
         ("a{}", "a{}", "a"),
         ("a{b", "a{b", "ab"),
         (r"[\]x]]", "x]", "x"),
         ("a.b", "a-b", "a\nb"),
         ("(?s)a.b", "a\nb", "ab"),
         ("(|a)+", "aa", "b"),
+        (r".*\bword\b.*", "a word more", "swords"),
+        ("(?i:a)b", "Ab", "AB"),
     ],
 )
 def test_what_people_write_means_what_they_mean(written, fits, fits_not):
@@ -68,14 +68,13 @@ def test_no_label_makes_an_expression_slow(written):
     assert time.process_time() - began < 5
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        *("(", "a**b(", r"(a)\1", "(?=a)b", "(?!a)b", "(?<=a)b", r"\bword\b", "(?i:a)b"),
-        *("a{1000}{1000}", "(?:a{500}){500}", "a{99999999999999999999}"),
-        "(" * 5000 + ")" * 5000,
-    ],
-)
-def test_an_expression_that_may_take_for_ever_is_none(written):
+@pytest.mark.parametrize("written", ["(", "a**b(", r"(a)\1", "(?=a)b", "(?!a)b", "(?<=a)b"])
+def test_what_is_no_expression_says_why(written):
+    with pytest.raises(ValueError, match=r"no expression: .*: .+"):
+        expression(written)
+
+
+@pytest.mark.parametrize("written", ["a{1000}{1000}", "(?:a{500}){500}"])
+def test_an_expression_that_needs_too_much_memory_is_none(written):
     with pytest.raises(ValueError, match="no expression"):
         expression(written)
