@@ -29,6 +29,9 @@ from tocsin_kit.processes import LOOPBACK, free_ports
 
 WEBHOOK = "/webhook/alertmanager"
 CONNECTIONS = 32
+STORM = "storm"
+"""The workload that a storm is about."""
+
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MIB = 1024**2
@@ -227,7 +230,7 @@ async def storm(bench: Bench) -> None:
     many = bench.size.storm
     async with store.connect(bench.valkey.url) as redis:
         before = await redis.zcard(keys.RUNS)
-        for what, requests in (("one key", repeat(webhook("storm"))), ("as many", bench.new())):
+        for what, requests in (("one key", repeat(webhook(STORM))), ("as many", bench.new())):
             answers = await load.fire(
                 bench.ingest.port, islice(requests, many), connections=CONNECTIONS
             )
@@ -243,9 +246,8 @@ async def storm(bench: Bench) -> None:
 
 async def _counted(redis: Redis) -> int:
     """Return how often the workload of the storm was delivered."""
-    records = [key async for key in redis.scan_iter("tocsin:incident:*", 10_000, _type="hash")]
-    counts = [int(await redis.hget(key, "count") or 0) for key in records]
-    return max(counts)
+    incident = f"workload|prod-eu-1|payments|{STORM}"
+    return int(await redis.hget(keys.incident(incident), "count") or 0)
 
 
 async def growth(bench: Bench) -> None:
