@@ -1,6 +1,5 @@
 """Late news on real servers: it reaches an investigation that goes on, whose lease is held."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -28,28 +27,12 @@ from tocsin_rca.ports import World
 from tocsin_testing import build
 from tocsin_testing.build import RUN
 from tocsin_testing.fakes import FakeClock
+from tocsin_testing.gated import GatedCluster
 from tocsin_testing.harness import running, until
 
 pytestmark = pytest.mark.servers
 
 SAMPLE = Path(__file__).parents[1] / "unit" / "rca" / "samples" / "oom_limit"
-
-
-class Gated:
-    """A cluster that answers once the gate is open, and says when it was asked first."""
-
-    def __init__(self):
-        self._inner = SnapshotCluster(SAMPLE / "snapshot")
-        self.source, self.recorded_at = self._inner.source, self._inner.recorded_at
-        self.asked, self.gate = asyncio.Event(), asyncio.Event()
-
-    def __getattr__(self, name):
-        async def ask(*args, **options):
-            self.asked.set()
-            await self.gate.wait()
-            return await getattr(self._inner, name)(*args, **options)
-
-        return ask
 
 
 class NoHistory:
@@ -62,7 +45,7 @@ class NoHistory:
 async def test_an_alert_that_joins_while_a_worker_holds_the_run_is_evidence_exactly_once(
     nats_url, redis_url
 ):
-    cluster = Gated()
+    cluster = GatedCluster(SnapshotCluster(SAMPLE / "snapshot"))
     texts, raw = (store.connect(redis_url, text=text) for text in (True, False))
     news = LateNews(texts)
 

@@ -19,26 +19,10 @@ from tocsin_rca.ports import World
 from tocsin_testing import build
 from tocsin_testing.build import RUN
 from tocsin_testing.crowd import FakeLateNews
+from tocsin_testing.gated import GatedCluster
 
 SAMPLE = Path(__file__).parent / "samples" / "oom_limit"
 LATE = build.alert(fingerprint="late", title="HighLatency", labels={"alertname": "HighLatency"})
-
-
-class GatedCluster:
-    """A cluster that answers once the gate is open, and says when it was asked first."""
-
-    def __init__(self, inner):
-        self._inner, self.source = inner, inner.source
-        self.recorded_at = inner.recorded_at
-        self.asked, self.gate = asyncio.Event(), asyncio.Event()
-
-    def __getattr__(self, name):
-        async def ask(*args, **options):
-            self.asked.set()
-            await self.gate.wait()
-            return await getattr(self._inner, name)(*args, **options)
-
-        return ask
 
 
 class Desk:

@@ -104,7 +104,7 @@ class ForgeApi:
             status="accepted",
             run_id=run_id or "",
             thread_id=run_id or "",
-            poll_url=f"/api/v1/runs/{run_id}" if run_id else "",
+            poll_url=answers.poll_url(run_id or ""),
         )
 
 

@@ -76,6 +76,11 @@ async def no_route(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(view.model_dump(), error.status_code, headers=error.headers)
 
 
+def poll_url(run_id: str) -> str:
+    """Return where the gateway tells of a run; nothing for what belongs to none."""
+    return f"/api/v1/runs/{run_id}" if run_id else ""
+
+
 def _receipt(alert: Alert, admitted: Admission) -> AlertReceipt:
     run_id = admitted.run_id or ""
     return AlertReceipt(
@@ -83,5 +88,5 @@ def _receipt(alert: Alert, admitted: Admission) -> AlertReceipt:
         status=DeliveryStatus(admitted.outcome),
         run_id=run_id,
         thread_id=run_id,
-        poll_url=f"/api/v1/runs/{run_id}" if run_id else "",
+        poll_url=poll_url(run_id),
     )

@@ -5,13 +5,11 @@ from typing import Any
 
 from pydantic import AliasChoices, Field
 
-from tocsin_contracts import AlertStatus
-from tocsin_ingest import values
 from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
 from tocsin_ingest.sources import generic, sns
 from tocsin_ingest.sources.eventbridge import event_reading, is_event
 from tocsin_ingest.sources.fields import MOST_ALERTS, Text, moment_or_none, tags
-from tocsin_ingest.sources.lambda_alarm import alarm_reading, where
+from tocsin_ingest.sources.lambda_alarm import alarm_reading, alarm_told
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a CloudWatch alarm or a message of SNS"
@@ -76,22 +74,14 @@ def _other(message: sns.Message) -> list[Reading]:
 
 
 def _alarm(alarm: _Alarm) -> Reading:
-    status = values.status(alarm.state)
-    over = status is AlertStatus.RESOLVED
-    metric = _metric(alarm.trigger or {})
-    who = {"alarm": alarm.name, "account": alarm.account, "region": alarm.region}
-    labels = texts({**metric, **who})
-    notes = {"reason": alarm.reason, "rule": alarm.rule, "state": alarm.state}
-    return Reading(
-        title=alarm.name,
-        status=status,
-        severity=alarm.severity,
+    return alarm_told(
+        {"alarm": alarm.name, "account": alarm.account, "region": alarm.region},
+        _metric(alarm.trigger or {}),
+        {"reason": alarm.reason, "rule": alarm.rule, "state": alarm.state},
         summary=alarm.description or alarm.reason,
-        labels={**where(labels), **labels},
-        annotations=texts(notes),
-        starts_at=None if over else alarm.changed,
-        ends_at=alarm.changed if over else None,
+        changed=alarm.changed,
         key=alarm.arn,
+        severity=alarm.severity,
     )
 
 

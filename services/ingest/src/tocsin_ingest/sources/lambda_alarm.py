@@ -1,6 +1,7 @@
 """The form in which CloudWatch hands an alarm to EventBridge and to a Lambda function."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from pydantic import Field
@@ -39,24 +40,44 @@ def alarm_reading(event: Mapping[str, Any]) -> Reading:
     """Return the alarm of an event; BadPayloadError names what it lacks."""
     read_event = read(_Event, event, "a CloudWatch alarm")
     alarm, state = read_event.alarm, read_event.alarm.state
-    over = values.status(state.value) is AlertStatus.RESOLVED
-    changed = state.timestamp or read_event.time
-    who = {"alarm": alarm.name, "account": read_event.account, "region": read_event.region}
-    labels = _metric(alarm.configuration) | texts(who)
-    notes = {
-        "reason": state.reason,
-        "state": state.value,
-        "rule": alarm.configuration.get("alarmRule"),
-    }
-    return Reading(
-        title=alarm.name,
-        status=values.status(state.value),
+    return alarm_told(
+        {"alarm": alarm.name, "account": read_event.account, "region": read_event.region},
+        _metric(alarm.configuration),
+        {
+            "reason": state.reason,
+            "state": state.value,
+            "rule": alarm.configuration.get("alarmRule"),
+        },
         summary=str(alarm.configuration.get("description") or state.reason),
+        changed=state.timestamp or read_event.time,
+        key=read_event.arn,
+    )
+
+
+def alarm_told(
+    who: Mapping[str, str],
+    metric: Mapping[str, str],
+    notes: Mapping[str, Any],
+    *,
+    summary: str,
+    changed: datetime | None,
+    key: str,
+    severity: str = "",
+) -> Reading:
+    """Return an alarm, in whatever form it came: `who` names it, `notes` hold its state."""
+    status = values.status(str(notes["state"]))
+    over = status is AlertStatus.RESOLVED
+    labels = {**metric, **texts(dict(who))}
+    return Reading(
+        title=who["alarm"],
+        status=status,
+        severity=severity,
+        summary=summary,
         labels={**where(labels), **labels},
-        annotations=texts(notes),
+        annotations=texts(dict(notes)),
         starts_at=None if over else changed,
         ends_at=changed if over else None,
-        key=read_event.arn,
+        key=key,
     )
 
 
