@@ -1,0 +1,1 @@
+"""Tools: what agents, and people through the gateway, can ask and do."""
