@@ -20,8 +20,9 @@ from tocsin_contracts.approval import (
     PlanStale,
 )
 from tocsin_contracts.base import Value
+from tocsin_contracts.causes import CauseClass, Family
+from tocsin_contracts.clusters import ClusterCap, ClusterContext, KnownCluster
 from tocsin_contracts.diagnosis import (
-    CauseClass,
     Evidence,
     EvidenceKind,
     FieldChange,
@@ -110,6 +111,8 @@ __all__ = [
     "CauseClass",
     "CheckResult",
     "CheckVerdict",
+    "ClusterCap",
+    "ClusterContext",
     "Correlation",
     "CorrelationPart",
     "Decision",
@@ -120,6 +123,7 @@ __all__ = [
     "Evidence",
     "EvidenceKind",
     "FieldChange",
+    "Family",
     "FieldPath",
     "FileChange",
     "Finding",
@@ -134,6 +138,7 @@ __all__ = [
     "IncidentOpened",
     "Intent",
     "InvestigationInconclusive",
+    "KnownCluster",
     "Novelty",
     "ObjectRef",
     "Plan",

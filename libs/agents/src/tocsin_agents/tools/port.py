@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from tocsin_contracts import RunId
+from tocsin_contracts import ClusterContext, RunId
 from tocsin_contracts.base import Value
 
 
@@ -70,7 +70,7 @@ class ToolContext:
 
     identity: Identity
     run_id: RunId | None = None
-    cluster: str = ""
+    clusters: ClusterContext = field(default_factory=ClusterContext)
     dry_run: bool = True
     progress: Callable[[str], Awaitable[None]] = field(default=_silent)
 
