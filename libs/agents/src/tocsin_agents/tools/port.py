@@ -7,15 +7,18 @@ from typing import Any, Protocol
 
 from tocsin_contracts import ClusterContext, RunId
 from tocsin_contracts.base import Value
+from tocsin_contracts.capability import Capability
 
-
-class Capability(StrEnum):
-    """What using a tool can do to the world."""
-
-    READ = "read"
-    PROPOSE = "propose"
-    NOTIFY = "notify"
-    WRITE = "write"
+__all__ = [
+    "Capability",
+    "Identity",
+    "Status",
+    "Tool",
+    "ToolContext",
+    "ToolResult",
+    "ToolSpec",
+    "Toolset",
+]
 
 
 class Status(StrEnum):
