@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 
 from tocsin_contracts.alert import Alert
 from tocsin_contracts.base import Value
+from tocsin_contracts.causes import CauseClass
 from tocsin_contracts.event import Event
 from tocsin_contracts.states import RunState
 from tocsin_contracts.workload import ObjectRef
@@ -15,18 +16,6 @@ FieldPath = tuple[str | int, ...]
 """Steps from a document's root to a field: keys, indices, or `[name=app]` to choose a list item."""
 
 Scalar = str | int | float | bool | None
-
-
-class CauseClass(StrEnum):
-    """One name per cause; docs/causes.md says what each means."""
-
-    OOM_KILLED_LIMIT_TOO_LOW = "oom_killed_limit_too_low"
-    IMAGE_TAG_NOT_FOUND = "image_tag_not_found"
-    LIVENESS_PROBE_WRONG_PORT = "liveness_probe_wrong_port"
-    LIVENESS_PROBE_MISCONFIGURED = "liveness_probe_misconfigured"
-    READINESS_PROBE_WRONG_PORT = "readiness_probe_wrong_port"
-    READINESS_PROBE_MISCONFIGURED = "readiness_probe_misconfigured"
-    SERVICE_SELECTOR_MISMATCH = "service_selector_mismatch"
 
 
 class EvidenceKind(StrEnum):
@@ -38,6 +27,10 @@ class EvidenceKind(StrEnum):
     EVENT = "event"
     LOG = "log"
     COMMIT = "commit"
+    MANIFEST = "manifest"
+    METRIC = "metric"
+    CHECK = "check"
+    OUTPUT = "output"
     MISSING = "missing"
 
 

@@ -7,7 +7,8 @@ from pydantic import Field
 
 from tocsin_contracts.alert import Alert
 from tocsin_contracts.base import Value
-from tocsin_contracts.diagnosis import CauseClass, FieldPath, Hypothesis, Scalar
+from tocsin_contracts.causes import CauseClass
+from tocsin_contracts.diagnosis import FieldPath, Hypothesis, Scalar
 from tocsin_contracts.event import Event
 from tocsin_contracts.states import EndReason, RunState
 from tocsin_contracts.workload import ObjectRef
