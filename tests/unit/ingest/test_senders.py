@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import contextlib
+import copy
 import hashlib
 import hmac
 import json
@@ -55,6 +56,12 @@ class Endpoint:
             clock=self.clock,
         ).app()
         self._transport = httpx.ASGITransport(self.app, client=(peer, 1234))
+
+    def from_peer(self, peer):
+        """Return the same endpoint as another address sees it."""
+        seen = copy.copy(self)
+        seen._transport = httpx.ASGITransport(self.app, client=(peer, 1234))
+        return seen
 
     async def post(self, path, content=BODY, **headers):
         named = [(name.replace("_", "-"), value) for name, value in headers.items()]
@@ -303,36 +310,111 @@ async def test_a_body_that_does_not_come_is_408():
     assert answer.headers["connection"] == "close"
 
 
+def counted(name, **labels):
+    return REGISTRY.get_sample_value(name, labels) or 0
+
+
+async def settled():
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@contextlib.asynccontextmanager
+async def under_way(*requests):
+    """Hold requests whose bodies do not come; yields their tasks."""
+    tasks = [asyncio.ensure_future(request) for request in requests]
+    await settled()
+    yield tasks
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def refused(tasks):
+    return [task.result().status_code for task in tasks if task.done()]
+
+
 async def test_p1_above_so_many_requests_at_once_the_next_is_503():
-    endpoint = Endpoint(limits=Limits(in_flight=2, read_seconds=30))
+    endpoint = Endpoint(limits=Limits(in_flight=2, per_sender=1, read_seconds=30))
+    token = bearer(TOKEN)
     slow = [
-        asyncio.create_task(endpoint.post("alertmanager", never(), authorization=bearer(TOKEN)))
-        for _ in range(2)
+        endpoint.post(source, never(), authorization=token) for source in ("grafana", "datadog")
     ]
-    for _ in range(20):
-        await asyncio.sleep(0)
-    answer = await endpoint.post("alertmanager", authorization=bearer(TOKEN))
-    assert answer.status_code == 503
-    assert int(answer.headers["retry-after"]) > 0
-    for task in slow:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-    assert await endpoint.status("alertmanager", authorization=bearer(TOKEN)) == 202
+    async with under_way(*slow):
+        answer = await endpoint.post("alertmanager", authorization=token)
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) > 0
+    assert await endpoint.status("alertmanager", authorization=token) == 202
 
 
-async def test_p1_strangers_who_are_slow_leave_room_for_senders_who_are_known():
-    limits = Limits(in_flight=4, read_seconds=30)
+@pytest.mark.parametrize(
+    ("limits", "share"),
+    [
+        (Limits(in_flight=8, read_seconds=30), 2),
+        (Limits(in_flight=3, read_seconds=30), 1),
+        (Limits(in_flight=8, per_sender=5, read_seconds=30), 5),
+    ],
+    ids=str,
+)
+async def test_p1_a_sender_that_holds_all_its_places_leaves_those_of_others(limits, share):
+    endpoint = Endpoint(limits=limits, grafana={"secrets": ["a-token-of-grafanas"]})
+    token, reasons = bearer("a-token-of-grafanas"), "tocsin_ingest_refusals_total"
+    before = counted(reasons, source="grafana", reason="busy sender")
+    hostile = [endpoint.post("grafana", never(), authorization=token) for _ in range(9)]
+    async with under_way(*hostile) as tasks:
+        assert refused(tasks) == [503] * (9 - share)
+        answer = await endpoint.post("grafana", authorization=token)
+        assert answer.json()["error"] == f"{share} requests of 'grafana' are being worked on"
+        assert int(answer.headers["retry-after"]) > 0
+        assert await endpoint.status("alertmanager", authorization=bearer(TOKEN)) == 202
+    assert counted(reasons, source="grafana", reason="busy sender") == before + 10 - share
+    assert await endpoint.status("grafana", authorization=token) == 202
+
+
+async def test_p1_strangers_take_no_place_of_a_sender_who_is_known():
+    limits = Limits(in_flight=8, read_seconds=30)
     endpoint = Endpoint(limits=limits, grafana={"auth": "signature", "secrets": [SECRET]})
-    slow = [asyncio.create_task(endpoint.post("grafana", never())) for _ in range(9)]
-    for _ in range(20):
-        await asyncio.sleep(0)
+    reasons = "tocsin_ingest_refusals_total"
+    before = counted(reasons, source="grafana", reason="busy strangers")
+    hostile = [endpoint.post("grafana", never()) for _ in range(9)]
+    async with under_way(*hostile) as tasks:
+        assert refused(tasks) == [503] * 7
+        assert await endpoint.status("alertmanager", authorization=bearer(TOKEN)) == 202
+        elsewhere = endpoint.from_peer("10.9.9.9")
+        signed = {"x_grafana_alerting_signature": signature()}
+        assert await elsewhere.status("grafana", **signed) == 202
+    assert counted(reasons, source="grafana", reason="busy strangers") == before + 7
+
+
+async def test_p1_strangers_of_many_addresses_take_half_of_all_places():
+    limits = Limits(in_flight=8, read_seconds=30)
+    endpoint = Endpoint(limits=limits, grafana={"auth": "signature", "secrets": [SECRET]})
+    peers = [endpoint.from_peer(f"10.9.9.{number}") for number in range(9)]
+    async with under_way(*(peer.post("grafana", never()) for peer in peers)) as tasks:
+        assert refused(tasks) == [503] * 5
+        assert await endpoint.status("alertmanager", authorization=bearer(TOKEN)) == 202
+
+
+async def test_p1_a_place_is_its_senders_once_the_signature_is_seen():
+    limits = Limits(in_flight=4, per_sender=1, read_seconds=30)
+    endpoint = Endpoint(limits=limits, grafana={"auth": "signature", "secrets": [SECRET]})
+    signed = {"x_grafana_alerting_signature": signature()}
+    tell, endpoint.intake.tell = endpoint.intake.tell, lambda _: asyncio.Event().wait()
+    async with under_way(endpoint.post("grafana", **signed)):
+        answer = await endpoint.post("grafana", **signed)
+        assert answer.json()["error"] == "1 requests of 'grafana' are being worked on"
+        async with under_way(endpoint.post("grafana", never())) as strangers:
+            assert refused(strangers) == []
+    endpoint.intake.tell = tell
+    assert await endpoint.status("grafana", **signed) == 202
+
+
+async def test_p1_with_one_place_in_all_whoever_comes_first_has_it():
+    limits = Limits(in_flight=1, read_seconds=30)
+    endpoint = Endpoint(limits=limits, peer="", grafana={"auth": "signature", "secrets": [SECRET]})
+    signed = {"x_grafana_alerting_signature": signature()}
+    assert await endpoint.status("grafana", **signed) == 202
     assert await endpoint.status("alertmanager", authorization=bearer(TOKEN)) == 202
-    for task in slow:
-        task.cancel()
-    answers = await asyncio.gather(*slow, return_exceptions=True)
-    refused = [one.status_code for one in answers if isinstance(one, httpx.Response)]
-    assert refused == [503] * 7
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_read():
@@ -374,10 +456,6 @@ async def test_a_form_is_read_by_a_source_that_takes_forms():
         authorization=bearer(TOKEN),
     )
     assert answer.status_code == 202, answer.text
-
-
-def counted(name, **labels):
-    return REGISTRY.get_sample_value(name, labels) or 0
 
 
 async def test_every_refusal_is_counted_by_its_reason_and_every_alert_by_what_became_of_it():

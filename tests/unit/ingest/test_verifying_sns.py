@@ -1,5 +1,6 @@
 """Amazon SNS: only what Amazon signed is believed, and nobody but Amazon is ever asked anything."""
 
+import asyncio
 import base64
 import datetime as dt
 import json
@@ -14,16 +15,19 @@ from cryptography.x509.oid import NameOID
 from tocsin_ingest import receiver as receiver_of_alerts
 from tocsin_ingest import sources
 from tocsin_ingest.api import Api
+from tocsin_ingest.edge.bodies import Limits
 from tocsin_ingest.edge.gate import Gate
 from tocsin_ingest.edge.subscriptions import Subscriptions
 from tocsin_ingest.senders import Sender
 from tocsin_ingest.verifying.amazon import Amazon
 from tocsin_ingest.verifying.envelopes import envelope_of
 from tocsin_testing.fakes import NOW, FakeClock, FakeIntake, FakeRuns
+from tocsin_testing.harness import until
 
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
 HOST = "https://sns.eu-west-1.amazonaws.com"
 CERTIFICATE_URL = f"{HOST}/SimpleNotificationService-0123abcd.pem"
+SILENT_URL = f"{HOST}/SimpleNotificationService-4567cdef.pem"
 SUBSCRIBE_URL = f"{HOST}/?Action=ConfirmSubscription&TopicArn={TOPIC}&Token=t0k3n"
 ALARM = {
     "AlarmName": "HighCPU",
@@ -79,7 +83,9 @@ def signed(sent, version="2"):
 class Endpoint:
     """The webhook of a topic, and a world in which every request is written down."""
 
-    def __init__(self, sender=None, answer=lambda request: httpx.Response(200, content=PEM)):
+    def __init__(
+        self, sender=None, answer=lambda request: httpx.Response(200, content=PEM), limits=None
+    ):
         self.asked = []
         self.answer = answer
         self.intake = FakeIntake()
@@ -90,17 +96,24 @@ class Endpoint:
             receiver_of_alerts.Receiver(self.intake, FakeRuns()),
             gate=Gate(table, (), dev=True),
             subscriptions=Subscriptions(Amazon(httpx.MockTransport(self._record))),
+            limits=limits,
             clock=self.clock,
         )
-        self._transport = httpx.ASGITransport(api.app())
+        self._app = api.app()
 
-    def _record(self, request):
+    async def _record(self, request):
         self.asked.append(str(request.url))
+        if request.url == SILENT_URL:
+            await asyncio.Event().wait()
         return self.answer(request)
 
-    async def post(self, sent):
+    async def last_asked(self):
+        return self.asked[-1] if self.asked else None
+
+    async def post(self, sent, peer="10.0.0.1"):
         headers = {"content-type": "text/plain; charset=UTF-8"}
-        async with httpx.AsyncClient(transport=self._transport, base_url="http://test") as client:
+        transport = httpx.ASGITransport(self._app, client=(peer, 1234))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             return await client.post("/webhook/cloudwatch", json=sent, headers=headers)
 
 
@@ -130,6 +143,17 @@ async def test_the_certificate_is_fetched_once(endpoint):
     for _ in range(3):
         assert (await endpoint.post(signed(message()))).status_code == 202
     assert endpoint.asked == [CERTIFICATE_URL]
+
+
+async def test_p1_while_amazon_is_asked_a_request_takes_no_place_of_the_sender():
+    endpoint = Endpoint(BY_SNS, limits=Limits(in_flight=8, per_sender=1))
+    forged = signed(message(SigningCertURL=SILENT_URL))
+    hostile = asyncio.ensure_future(endpoint.post(forged, peer="10.9.9.9"))
+    await until(endpoint.last_asked, lambda url: url == SILENT_URL)
+    assert (await endpoint.post(signed(message()))).status_code == 202
+    assert not hostile.done()
+    hostile.cancel()
+    await asyncio.gather(hostile, return_exceptions=True)
 
 
 async def test_a_message_that_is_sent_again_tells_of_the_same_alert(endpoint):

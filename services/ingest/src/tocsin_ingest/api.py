@@ -85,13 +85,13 @@ class Api:
         """Take one request of a sender, whatever its path."""
         if source in self._sources:
             request.state.source = source
-        with self._door.room():
+        with self._door.room() as place:
             known = self._door.greet(request, source, instance)
             if source not in self._sources:
                 names = ", ".join(one.name for one in self._sources)
                 error, hint = f"no alert source {source!r}", f"known sources: {names}"
                 raise RefusedError(404, Reason.NO_SUCH_PATH, error, hint)
-            entered = await self._door.enter(request, known)
+            entered = await self._door.enter(request, known, place)
             alerts = await self._alerts(request, entered, self._sources[source], instance)
             receipt = await self._take(alerts)
         for one in receipt.alerts:
@@ -125,6 +125,7 @@ class Api:
         now = self._clock.now()
         if await self._subscriptions.settle(entered.known, payload, now):
             return ()
+        self._door.believe(entered.known, entered.place)
         try:
             readings = source.parse(
                 Delivery(payload=payload, received_at=now, headers=entered.headers)

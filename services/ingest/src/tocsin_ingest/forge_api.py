@@ -58,8 +58,9 @@ class ForgeApi:
         """Take one webhook of a forge."""
         forge = self._forge(request.path_params["forge"])
         request.state.source = forge.value
-        with self._door.room():
-            entered = await self._door.enter(request, self._door.greet(request, forge))
+        with self._door.room() as place:
+            known = self._door.greet(request, forge)
+            entered = await self._door.enter(request, known, place)
             self._door.charge(entered.known, 1)
             event = self._read(request, entered, forge)
             if event is None:

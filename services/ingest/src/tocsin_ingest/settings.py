@@ -61,6 +61,12 @@ class Settings(ServiceSettings):
     max_in_flight: int = Field(
         default=256, ge=1, description="Requests that are worked on at once; more are answered 503."
     )
+    max_in_flight_per_sender: int | None = Field(
+        default=None,
+        ge=1,
+        description="The same of one sender, and of one address that has not shown who it is; "
+        "unset, a quarter of all.",
+    )
     suppress_alerts: tuple[str, ...] = Field(
         default=("Watchdog", "InfoInhibitor", "DeadMansSwitch"),
         description="Titles of alerts that say nothing is wrong; their runs end at once.",

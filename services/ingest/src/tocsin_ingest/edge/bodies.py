@@ -15,11 +15,20 @@ _MULTIPART = "multipart/form-data"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much one request may hold, how long it may take, and how many are read at once."""
+    """How much one request may hold, how long it may take, and how many are read at once.
+
+    `per_sender` are those of one sender; without a number they are a quarter of all.
+    """
 
     body_bytes: int = 1024 * 1024
     read_seconds: float = 10
     in_flight: int = 256
+    per_sender: int | None = None
+
+    @property
+    def share(self) -> int:
+        """How many requests of one sender are worked on at once."""
+        return max(1, self.in_flight // 4) if self.per_sender is None else self.per_sender
 
 
 async def read(request: Request, limits: Limits) -> bytes:

@@ -28,4 +28,6 @@ class Reason(StrEnum):
     TOO_MANY = "too many alerts"
     TOO_OFTEN = "too often"
     BUSY = "busy"
+    BUSY_SENDER = "busy sender"
+    BUSY_STRANGERS = "busy strangers"
     NOT_STORED = "not stored"

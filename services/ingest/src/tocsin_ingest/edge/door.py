@@ -1,16 +1,17 @@
 """The way in that every endpoint shares: how many at once, who, how often, how large, how slow."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from starlette.requests import Request
 
 from tocsin_ingest.edge import bodies
-from tocsin_ingest.edge.answers import RefusedError, unavailable
+from tocsin_ingest.edge.answers import RefusedError
 from tocsin_ingest.edge.bodies import Limits
 from tocsin_ingest.edge.counting import Reason
 from tocsin_ingest.edge.gate import Gate, Known
+from tocsin_ingest.edge.places import Place, Places
 from tocsin_ingest.edge.rates import Rates
 from tocsin_ingest.senders import Auth
 from tocsin_kit.clock import Clock
@@ -31,6 +32,7 @@ class Entered:
     known: Known
     headers: Mapping[str, str]
     body: bytes
+    place: Place
 
 
 class Door:
@@ -41,53 +43,44 @@ class Door:
         self._limits = limits
         self._clock = clock
         self._rates = Rates()
-        self._inside = 0
-        self._unproven = 0
+        self._places = Places(limits)
 
-    @contextmanager
-    def room(self) -> Iterator[None]:
+    def room(self) -> AbstractContextManager[Place]:
         """Hold a place among the requests that are worked on at once, or refuse; 503."""
-        if self._inside >= self._limits.in_flight:
-            raise _busy(self._inside)
-        self._inside += 1
-        try:
-            yield
-        finally:
-            self._inside -= 1
+        return self._places.room()
 
     def greet(self, request: Request, source: str, instance: str = "") -> Known:
         """Return who sends, by what stands in the headers; a signature is checked by `enter`."""
         known = self._gate.sender(source, instance)
-        peer = request.client.host if request.client else ""
-        self._gate.check_headers(known, joined_headers(request), peer)
+        self._gate.check_headers(known, joined_headers(request), _peer(request))
         return known
 
-    async def enter(self, request: Request, known: Known) -> Entered:
-        """Read a request of a sender who may send now, and check what it signed."""
+    async def enter(self, request: Request, known: Known, place: Place) -> Entered:
+        """Read a request of a sender who may send now, and check what it signed.
+
+        Its place is one of a stranger's until it is proven who sent it; see `believe`.
+        """
         self._check_rate(known)
         headers = joined_headers(request)
-        with self._apart(known):
-            body = await bodies.read(request, self._limits)
+        if known.sender.auth in PROVEN_BY_BODY:
+            place.count_for(*self._places.of_stranger(_peer(request)))
+        else:
+            self.believe(known, place)
+        body = await bodies.read(request, self._limits)
         self._gate.check_body(known, headers, body, self._clock.now())
+        if known.sender.auth is Auth.SIGNATURE:
+            self.believe(known, place)
         self._rates.charge(known.name, known.sender.rate, 1, self._now())
-        return Entered(known, headers, body)
+        return Entered(known, headers, body, place)
+
+    def believe(self, known: Known, place: Place) -> None:
+        """Count a request for its sender, who has shown who it is; 503 if it has enough of them."""
+        place.count_for(self._places.of_sender(known.name))
 
     def charge(self, known: Known, alerts: int) -> None:
         """Count a request's alerts against what its sender may send; `enter` counted the first."""
         if alerts > 1:
             self._rates.charge(known.name, known.sender.rate, alerts - 1, self._now())
-
-    @contextmanager
-    def _apart(self, known: Known) -> Iterator[None]:
-        """Leave half of the places to senders who are known before their body has come."""
-        unproven = known.sender.auth in PROVEN_BY_BODY
-        if unproven and self._unproven >= (self._limits.in_flight + 1) // 2:
-            raise _busy(self._unproven)
-        self._unproven += unproven
-        try:
-            yield
-        finally:
-            self._unproven -= unproven
 
     def _check_rate(self, known: Known) -> None:
         rate = known.sender.rate
@@ -104,9 +97,8 @@ class Door:
         return self._clock.now().timestamp()
 
 
-def _busy(requests: int) -> RefusedError:
-    error = f"{requests} requests are being worked on"
-    return unavailable(Reason.BUSY, error, "send it again; nothing was lost")
+def _peer(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def joined_headers(request: Request) -> dict[str, str]:

@@ -63,6 +63,7 @@ def _http(settings: Settings, parts: Parts, receiver: Taker) -> ASGIApp:
         body_bytes=settings.max_body_bytes,
         read_seconds=settings.read_seconds,
         in_flight=settings.max_in_flight,
+        per_sender=settings.max_in_flight_per_sender,
     )
     pulls = Pulls(parts.redis, settings.run_ttl_days)
     forges = ForgeApi(settings.forge_secrets, pulls, parts.bus, limits=limits)
