@@ -7,6 +7,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 
 from tocsin_kit import spool as kit
 from tocsin_kit.errors import PermanentError, TransientError
@@ -126,6 +127,75 @@ async def test_what_is_kept_aside_is_never_written_over(tmp_path):
         segment.write_bytes(segment.read_bytes()[:-1])
         assert await drained(opened(tmp_path)) == []
     assert len(list(tmp_path.glob("*.damaged"))) == 2
+
+
+async def torn(folder, number):
+    """Leave a copy of a damaged segment of 100 bytes behind; return its name."""
+    await opened(folder).append([b"%02d" % number + b"x" * 91])
+    (segment,) = segments(folder)
+    segment.write_bytes(segment.read_bytes()[:-1])
+    assert await drained(opened(folder)) == []
+    return segment.with_suffix(".damaged").name
+
+
+def kept(folder):
+    return sorted(file.name for file in folder.glob("*.damaged"))
+
+
+def dropped():
+    return REGISTRY.get_sample_value("tocsin_spool_damaged_dropped_total")
+
+
+async def test_copies_of_damaged_segments_count_in_the_bound_and_the_oldest_makes_room(
+    tmp_path,
+):
+    names, before = [await torn(tmp_path, number) for number in range(3)], dropped()
+    spool = opened(tmp_path, most_bytes=350)
+    await spool.append([b"a" * 42])
+    assert kept(tmp_path) == names
+    await spool.append([b"b" * 42])
+    assert (kept(tmp_path), dropped()) == (names[1:], before + 1)
+    await spool.append([b"c" * 192])
+    assert (kept(tmp_path), dropped()) == ([], before + 3)
+    with pytest.raises(TransientError, match="full"):
+        await spool.append([b"d" * 100])
+    assert await drained(spool) == [b"a" * 42, b"b" * 42, b"c" * 192]
+
+
+async def test_damage_of_its_own_run_counts_too(tmp_path):
+    spool = opened(tmp_path, most_bytes=150)
+    await spool.append([b"x" * 92])
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(b"!" + segment.read_bytes()[1:])
+    assert await drained(spool) == []
+    assert (len(kept(tmp_path)), spool.has_room) == (1, True)
+    await spool.append([b"y" * 92])
+    assert kept(tmp_path) == []
+    assert await drained(spool) == [b"y" * 92]
+
+
+async def test_what_is_readable_of_a_damaged_segment_is_never_dropped_for_room(tmp_path):
+    await opened(tmp_path).append([b"first", b"torn"])
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(segment.read_bytes()[:-1])
+    spool = opened(tmp_path, most_bytes=segment.stat().st_size + 10)
+    with pytest.raises(TransientError, match="full"):
+        await spool.append([b"more"])
+    assert await drained(spool) == [b"first"]
+
+
+async def test_copies_over_a_bound_that_was_lowered_are_dropped_at_the_start(tmp_path):
+    names = [await torn(tmp_path, number) for number in range(3)]
+    opened(tmp_path, most_bytes=250)
+    assert kept(tmp_path) == names[1:]
+
+
+async def test_a_copy_that_a_person_took_away_is_no_loss(tmp_path):
+    name, before = await torn(tmp_path, 1), dropped()
+    spool = opened(tmp_path, most_bytes=150)
+    (tmp_path / name).unlink()
+    await spool.append([b"x" * 92])
+    assert dropped() == before
 
 
 async def test_zeros_of_a_disk_that_lost_power_are_no_records(tmp_path):

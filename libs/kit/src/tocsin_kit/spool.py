@@ -3,7 +3,7 @@
 Each record has its length and checksum before it, and is on the disk before `append` returns. A
 segment is never written to again by another process, so that a record which a kill tore is the
 last of its segment: nobody was told that it was stored. Damage costs the records that it is in and
-no other; a segment with anything in it that cannot be read is kept.
+no other; a segment with anything in it that cannot be read is kept, until its room is needed.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tocsin_kit import logging
+from tocsin_kit import damaged, logging
+from tocsin_kit.damaged import Damaged
 from tocsin_kit.errors import PermanentError, TransientError
 
 SEGMENT_BYTES = 1024 * 1024
 """After how much a segment is full; only whole segments are given back to the disk."""
 
 SUFFIX = ".spool"
-DAMAGED = ".damaged"
 _HEAD = struct.Struct(">II")
 _SEED = 1
 """What checksums begin with: zeros, which a disk may give back for what it lost, are no record."""
@@ -49,15 +49,17 @@ class Spool:
         self._lock = threading.Lock()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            left = {name: _left(folder, name) for name in (SUFFIX, DAMAGED)}
-            self._segments = deque(map(_found, left[SUFFIX]))
+            left, copies = _left(folder, SUFFIX), _left(folder, damaged.SUFFIX)
+            self._segments = deque(map(_found, left))
+            self._size = sum(segment.size for segment in self._segments)
+            self._damaged = Damaged(copies)
+            self._damaged.shrink(most_bytes - self._size)
         except OSError as error:
             raise PermanentError(f"spool {str(folder)!r} cannot be used: {error}") from error
-        self._number = max((int(path.stem) for paths in left.values() for path in paths), default=0)
+        self._number = max((int(path.stem) for path in (*left, *copies)), default=0)
         self._file: int | None = None
         self._taken = 0
         self._waiting = sum(segment.records for segment in self._segments)
-        self._size = sum(segment.size for segment in self._segments)
 
     @property
     def waiting(self) -> int:
@@ -106,6 +108,7 @@ class Spool:
         with self._lock:
             if not self._fits(count, len(whole)):
                 raise TransientError(f"the spool is full: {self._waiting} records wait")
+            self._damaged.shrink(self._most_bytes - self._size - len(whole))
             segment, file = self._open()
             try:
                 _write_all(file, whole)
@@ -172,7 +175,7 @@ class Spool:
         self._size -= first.size
         self._taken = 0
         if first.damaged:
-            first.path.rename(first.path.with_suffix(DAMAGED))
+            self._damaged.keep(first.path)
         else:
             first.path.unlink(missing_ok=True)
 
