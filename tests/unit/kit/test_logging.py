@@ -9,7 +9,8 @@ import structlog
 from pydantic import BaseModel, Field, SecretStr
 
 from tocsin_kit import logging
-from tocsin_kit.settings import ServiceSettings
+from tocsin_kit.errors import PermanentError
+from tocsin_kit.settings import LogLevel, ServiceSettings
 
 SECRET = "canary-0123456789"
 
@@ -33,6 +34,8 @@ def _logging_as_it_was():
     root = standard.getLogger()
     before, level = list(root.handlers), root.level
     yield
+    for handler in set(root.handlers) - set(before):
+        handler.close()
     root.handlers[:], root.level = before, level
     structlog.reset_defaults()
     structlog.contextvars.clear_contextvars()
@@ -77,3 +80,28 @@ def test_what_runs_are_about_is_bound_to_every_line(lines):
     with structlog.contextvars.bound_contextvars(run_id="r1"):
         log.info("gateway.asked")
     assert lines()[0]["run_id"] == "r1"
+
+
+def test_console_and_file_have_levels_of_their_own(lines, tmp_path):
+    file = tmp_path / "gateway.log"
+    more = {"log_level": LogLevel.WARNING, "log_file": str(file), "log_file_level": LogLevel.DEBUG}
+    logging.configure(Settings(**more))
+    log = logging.get("x")
+    log.debug("gateway.looked")
+    log.warning("gateway.waited")
+    written = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["event"] for line in written] == ["gateway.looked", "gateway.waited"]
+    assert [line["event"] for line in lines()] == ["gateway.waited"]
+
+
+def test_p6_a_secret_is_masked_in_the_file_too(tmp_path):
+    file = tmp_path / "gateway.log"
+    logging.configure(Settings(tokens={"ana": SecretStr(SECRET)}, log_file=str(file)))
+    logging.get("x").info(f"got {SECRET}")
+    assert "[redacted]" in file.read_text()
+    assert SECRET not in file.read_text()
+
+
+def test_a_log_file_that_cannot_be_written_is_named_before_anything_starts(tmp_path):
+    with pytest.raises(PermanentError, match=r"TOCSIN_LOG_FILE: cannot write '.*': Is a directory"):
+        logging.configure(Settings(log_file=str(tmp_path)))

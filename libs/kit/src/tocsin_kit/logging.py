@@ -3,14 +3,20 @@
 import logging
 import re
 import sys
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from logging.handlers import WatchedFileHandler
 from typing import Any
 
 import structlog
 from pydantic import BaseModel, SecretStr
+from structlog.typing import Processor
 
+from tocsin_kit.errors import PermanentError
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.settings import LogFormat, ServiceSettings
+
+_CHATTY = ("uvicorn", "httpx", "httpcore", "asyncio")
+"""Libraries whose lines below a warning tell an operator nothing, and sometimes addresses."""
 
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -25,7 +31,7 @@ def configure(settings: ServiceSettings) -> None:
         del logger, method
         return {name: _plain(redactor.value(value, name)) for name, value in fields.items()}
 
-    shared: list[structlog.typing.Processor] = [
+    shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -38,18 +44,11 @@ def configure(settings: ServiceSettings) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _renderer(settings.log_format),
-            ],
-        )
-    )
-    logging.basicConfig(handlers=[handler], level=settings.log_level, force=True)
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    handlers = [_console(settings, shared), *_file(settings, shared)]
+    least = min(handler.level for handler in handlers)
+    logging.basicConfig(handlers=handlers, level=least, force=True)
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(service=settings.service)
 
 
@@ -59,12 +58,41 @@ def get(name: str) -> structlog.stdlib.BoundLogger:
     return logger
 
 
+def _console(settings: ServiceSettings, shared: Sequence[Processor]) -> logging.Handler:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(settings.log_level)
+    handler.setFormatter(_formatter(_renderer(settings.log_format), shared))
+    return handler
+
+
+def _file(settings: ServiceSettings, shared: Sequence[Processor]) -> Iterator[logging.Handler]:
+    """A file that may be moved away while we write; several processes may share it."""
+    if not settings.log_file:
+        return
+    try:
+        handler = WatchedFileHandler(settings.log_file, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise PermanentError(
+            f"TOCSIN_LOG_FILE: cannot write {settings.log_file!r}: {error.strerror}"
+        ) from error
+    handler.setLevel(settings.log_file_level)
+    handler.setFormatter(_formatter(structlog.processors.JSONRenderer(), shared))
+    yield handler
+
+
+def _formatter(renderer: Processor, shared: Sequence[Processor]) -> logging.Formatter:
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+    )
+
+
 def _plain(value: Any) -> Any:
     """Drop what would steer a terminal that shows the log."""
     return _STEERING.sub("", value) if isinstance(value, str) else value
 
 
-def _renderer(style: LogFormat) -> structlog.typing.Processor:
+def _renderer(style: LogFormat) -> Processor:
     if style is LogFormat.CONSOLE:
         return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     return structlog.processors.JSONRenderer()

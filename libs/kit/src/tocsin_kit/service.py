@@ -41,9 +41,9 @@ def main(build: Callable[[Sequence[str]], Service]) -> None:
     """Build the service from the command line, run it, and exit with what became of it."""
     try:
         service = build(sys.argv[1:])
+        logging.configure(service.settings)
     except PermanentError as error:
         sys.exit(f"tocsin: {error}")
-    logging.configure(service.settings)
     try:
         asyncio.run(run(service))
     except Exception:

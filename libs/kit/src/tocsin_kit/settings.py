@@ -20,6 +20,16 @@ from tocsin_kit.errors import PermanentError
 CONFIG_VARIABLE = "TOCSIN_CONFIG"
 
 
+class LogLevel(StrEnum):
+    """How grave a log line is."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+    CRITICAL = "CRITICAL"
+
+
 class LogFormat(StrEnum):
     """How log lines are written."""
 
@@ -40,7 +50,11 @@ class TomlTables(PydanticBaseSettingsSource):
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        """Return the merged tables; a file that cannot be read stops the service."""
+        """Return the merged tables."""
+        return {key: value for table in self.tables().values() for key, value in table.items()}
+
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Return each table by name, the stronger last; an unreadable file stops the service."""
         name = os.environ.get(CONFIG_VARIABLE, "")
         if not name:
             return {}
@@ -48,12 +62,12 @@ class TomlTables(PydanticBaseSettingsSource):
             tables = tomllib.loads(Path(name).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise PermanentError(f"{CONFIG_VARIABLE}: cannot read {name!r}: {error}") from error
-        own = [tables.get("common", {}), tables.get(self._service, {})]
-        if not all(isinstance(table, dict) for table in own):
+        own = {table: tables.get(table, {}) for table in ("common", self._service)}
+        if not all(isinstance(table, dict) for table in own.values()):
             raise PermanentError(
                 f"{CONFIG_VARIABLE}: in {name!r}, 'common' or {self._service!r} is no table"
             )
-        return {**own[0], **own[1]}
+        return own
 
 
 class ServiceSettings(BaseSettings):
@@ -65,8 +79,16 @@ class ServiceSettings(BaseSettings):
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="Event bus.")
     redis_url: str = Field(default="redis://127.0.0.1:6379/0", description="Run store.")
     host: str = Field(default="127.0.0.1", description="Address that the HTTP port binds to.")
-    log_level: str = Field(default="INFO", description="Least level that is logged.")
+    log_level: LogLevel = Field(
+        default=LogLevel.INFO, description="Least level that is written to the console."
+    )
     log_format: LogFormat = Field(default=LogFormat.JSON, description="json or console.")
+    log_file: str = Field(
+        default="", description="File that log lines are also written to, as JSON; empty: none."
+    )
+    log_file_level: LogLevel = Field(
+        default=LogLevel.INFO, description="Least level that is written to that file."
+    )
     concurrency: int = Field(default=2, ge=1, le=64, description="Events of one kind at a time.")
     ack_wait: float = Field(
         default=10, gt=0, description="Seconds without a heartbeat until a message is given anew."

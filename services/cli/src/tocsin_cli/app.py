@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 from rich.console import Console
 
-from tocsin_cli.commands import alert, decide, demo, run, token, topology, up
+from tocsin_cli.commands import alert, config, decide, demo, run, token, topology, up
 from tocsin_cli.errors import ExitCode, exit_code
 from tocsin_cli.terminal import plain, show
 from tocsin_kit.errors import TocsinError
@@ -32,6 +32,7 @@ def tree() -> typer.Typer:
     root.add_typer(_alerts(), name="alert")
     root.add_typer(_runs(), name="run")
     root.add_typer(_topology(), name="topology")
+    root.add_typer(_config(), name="config")
     return root
 
 
@@ -72,3 +73,10 @@ def _topology() -> typer.Typer:
     streams.callback()(lambda: None)
     streams.command("apply")(topology.apply)
     return streams
+
+
+def _config() -> typer.Typer:
+    settings = typer.Typer(help="What the services would start with.", no_args_is_help=True)
+    settings.callback()(lambda: None)
+    settings.command("explain")(config.explain_settings)
+    return settings
