@@ -20,6 +20,7 @@ from tocsin_contracts.approval import (
     PlanStale,
 )
 from tocsin_contracts.base import Value
+from tocsin_contracts.budget import Amounts, BudgetScope, Exhausted, Extension, Measure
 from tocsin_contracts.causes import CauseClass, Family
 from tocsin_contracts.clusters import ClusterCap, ClusterContext, KnownCluster
 from tocsin_contracts.diagnosis import (
@@ -104,10 +105,12 @@ __all__ = [
     "AlertResolved",
     "AlertStatus",
     "AlertSuppressed",
+    "Amounts",
     "ApprovalDenied",
     "ApprovalExpired",
     "ApprovalGranted",
     "ApprovalRequested",
+    "BudgetScope",
     "CauseClass",
     "CheckResult",
     "CheckVerdict",
@@ -122,6 +125,8 @@ __all__ = [
     "Event",
     "Evidence",
     "EvidenceKind",
+    "Exhausted",
+    "Extension",
     "Family",
     "FieldChange",
     "FieldPath",
@@ -139,6 +144,7 @@ __all__ = [
     "Intent",
     "InvestigationInconclusive",
     "KnownCluster",
+    "Measure",
     "Novelty",
     "ObjectRef",
     "Plan",
