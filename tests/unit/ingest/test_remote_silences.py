@@ -1,5 +1,7 @@
 """Alertmanager's silences: read seldom, bounded, and never in the way of an alert."""
 
+import json
+
 import httpx
 import pytest
 from pydantic import SecretStr
@@ -64,6 +66,13 @@ async def test_older_alertmanagers_do_not_say_that_a_matcher_is_equal():
     assert silenced(found.silences, build.alert(labels={"alertname": "X"}), NOW)
 
 
+async def test_a_matcher_that_is_nested_deeply_silences_nothing():
+    levels = 60
+    matcher = json.loads('{"name": "a", "value": ' + "[" * levels + "]" * levels + "}")
+    found = await read(SILENCE | {"matchers": [matcher]}, SILENCE)
+    assert ([one.name for one in found.silences], bool(found.problem)) == (["8f2a"], True)
+
+
 async def test_an_expired_silence_holds_nothing():
     assert (await read(SILENCE | {"status": {"state": "expired"}})).silences == ()
 
@@ -88,10 +97,12 @@ def _refuse():
         (_refuse, "ConnectError"),
         (lambda: httpx.Response(503), "it answered 503"),
         (lambda: httpx.Response(302, headers={"location": "http://elsewhere/"}), "answered 302"),
-        (lambda: httpx.Response(200, text="<html>"), "JSONDecodeError"),
+        (lambda: httpx.Response(200, text="<html>"), "not JSON"),
         (lambda: httpx.Response(200, json={"status": "success"}), "is no list"),
         (lambda: httpx.Response(200, content=b" " * (MOST_BYTES + 1)), "is over"),
-        (lambda: httpx.Response(200, text="[" * 100_000), "RecursionError"),
+        (lambda: httpx.Response(200, text="[" * 100_000), "nested deeper than 64 levels"),
+        (lambda: httpx.Response(200, text="[" * 65 + "]" * 65), "nested deeper than 64 levels"),
+        (lambda: httpx.Response(200, text='[{"id": 1, "id": 2}]'), "stands twice"),
     ],
 )
 async def test_an_outage_silences_nothing_and_is_said(answer, why):

@@ -1,13 +1,13 @@
 """Silences of an Alertmanager, read through its API: kept for seconds, never waited for long."""
 
 import asyncio
-import json
 from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 from pydantic import AwareDatetime, BaseModel, Field, SecretStr, ValidationError
 
+from tocsin_ingest import decoding
 from tocsin_ingest.ports import SilencesRead
 from tocsin_ingest.triage.matchers import Matcher, Op
 from tocsin_ingest.triage.silences import Silence
@@ -80,8 +80,9 @@ class AlertmanagerSilences:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return _understood(await self._body())
-        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
-            why = str(error) if isinstance(error, _RefusedError) else type(error).__name__
+        except (httpx.HTTPError, TimeoutError, ValueError) as error:
+            ours = isinstance(error, _RefusedError | decoding.UndecodableError)
+            why = str(error) if ours else type(error).__name__
             log.warning("ingest.silences_unread", why=why)
             return SilencesRead(problem=f"those of Alertmanager could not be read ({why})")
 
@@ -97,7 +98,7 @@ class AlertmanagerSilences:
                 body += chunk
                 if len(body) > MOST_BYTES:
                     raise _RefusedError(f"its answer is over {MOST_BYTES} bytes")
-        listed = json.loads(body)
+        listed = decoding.json_of(bytes(body))
         if not isinstance(listed, list):
             raise _RefusedError("its answer is no list")
         return listed
