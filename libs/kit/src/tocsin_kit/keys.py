@@ -1,6 +1,7 @@
 """Every Redis key name, in one place; the keys of a run share its hash tag, so one slot."""
 
 import hashlib
+from datetime import date
 
 RUNS = "tocsin:runs"
 """Sorted set of run ids by creation time in milliseconds."""
@@ -64,3 +65,9 @@ def joined(run_id: str) -> str:
 def triage(part: str) -> str:
     """What triage knows of all runs together, in parts that share a slot."""
     return f"tocsin:{part}:{{triage}}"
+
+
+def spent(day: date, source: str | None = None) -> str:
+    """What a source of alerts, or everybody, spent on a day; a day's accounts share a slot."""
+    owner = "all" if source is None else hashlib.sha256(source.encode()).hexdigest()[:32]
+    return f"tocsin:spent:{{{day.isoformat()}}}:{owner}"
