@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tocsin_cli import children
-from tocsin_cli.backoff import Backoff
 from tocsin_cli.supervisor import Service, Supervisor
+from tocsin_kit.backoff import Backoff
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.processes import free_ports
 

@@ -12,9 +12,9 @@ from typing import Self
 
 import httpx
 
-from tocsin_cli.backoff import Backoff
 from tocsin_cli.children import Child
 from tocsin_cli.lines import lines
+from tocsin_kit.backoff import Backoff
 from tocsin_kit.errors import PermanentError
 
 Sink = Callable[[str, str], None]

@@ -1,4 +1,4 @@
-"""How long to wait before a service that died is started again."""
+"""How long to wait before what died is started again."""
 
 from dataclasses import dataclass
 

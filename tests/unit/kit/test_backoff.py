@@ -1,6 +1,6 @@
 """A service that keeps dying is started less and less often, but never given up."""
 
-from tocsin_cli.backoff import Backoff
+from tocsin_kit.backoff import Backoff
 
 
 def test_waits_double_up_to_the_longest():
