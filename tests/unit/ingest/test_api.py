@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from prometheus_client import REGISTRY
 from pydantic import SecretStr
 
 from tocsin_contracts import AlertAccepted, AlertRepeated, AlertStatus
@@ -252,6 +253,23 @@ async def test_p1_what_is_sent_again_after_a_503_is_attached_or_opened_but_not_l
     answer = await receiver.post(body(firing()))
     assert answer.status_code == 202
     assert answer.json()["run_id"] in receiver.intake.open.values()
+
+
+async def test_p1_while_no_run_may_open_what_is_about_an_open_one_is_taken(receiver):
+    refusals = {"source": "alertmanager", "reason": "stream full"}
+    before = REGISTRY.get_sample_value("tocsin_ingest_refusals_total", refusals) or 0
+    opened = await receiver.post(body(firing()))
+    receiver.intake.may_open = False
+    refused = await receiver.post(body(firing("db-0")))
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "30")
+    assert REGISTRY.get_sample_value("tocsin_ingest_refusals_total", refusals) == before + 1
+    for same in (firing(), firing(status="resolved")):
+        answer = await receiver.post(body(same))
+        assert (answer.status_code, answer.json()["run_id"]) == (202, opened.json()["run_id"])
+    mixed = await receiver.post(body(firing("db-0"), firing(status="resolved")))
+    assert mixed.status_code == 503
+    receiver.intake.may_open = True
+    assert (await receiver.post(body(firing("db-0")))).status_code == 202
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", "/"), ("POST", "/webhook")])

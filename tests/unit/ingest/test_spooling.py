@@ -4,7 +4,7 @@ import pytest
 
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.spooling import Spooling
-from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.errors import FullError, PermanentError, TransientError
 from tocsin_kit.intake import Outcome
 from tocsin_kit.spool import Spool
 from tocsin_testing import build
@@ -18,7 +18,19 @@ class World:
         self.intake = FakeIntake()
         self.spool = Spool(folder, most_bytes=10**8, most_records=most_records)
         self.bus_is_away = False
+        self.promised = FakeIntake()
         self.spooling = Spooling(Receiver(self.intake, FakeRuns()), self.spool, self._probe)
+
+    def with_a_bound(self):
+        """Open runs only while there is room, except for what was promised."""
+        self.spooling = Spooling(
+            Receiver(self.intake, FakeRuns()),
+            self.spool,
+            self._probe,
+            promised=Receiver(self.promised, FakeRuns()),
+            has_room=lambda: self.intake.may_open,
+        )
+        return self
 
     async def take(self, *names):
         alerts = [build.alert(fingerprint=name) for name in names]
@@ -85,6 +97,31 @@ async def test_a_full_spool_takes_nothing(tmp_path):
     await world.take("a")
     with pytest.raises(TransientError, match="full"):
         await world.take("b")
+
+
+async def test_a_new_run_that_has_no_room_on_the_bus_does_not_wait_on_disk(world):
+    world.with_a_bound().intake.may_open = False
+    with pytest.raises(FullError):
+        await world.take("a")
+    assert world.spool.waiting == 0
+
+
+async def test_while_the_bus_has_no_room_an_outage_puts_nothing_on_the_disk(world):
+    world.with_a_bound().intake.may_open = False
+    world.intake.down = outage()
+    with pytest.raises(FullError):
+        await world.take("a")
+    assert world.spool.waiting == 0
+
+
+async def test_what_was_promised_is_handed_on_though_there_is_no_room_for_new_runs(world):
+    world.with_a_bound().intake.down = outage()
+    assert await world.take("a") == [Outcome.SPOOLED]
+    world.intake.down, world.intake.may_open = None, False
+    with pytest.raises(FullError):
+        await world.take("b")  # it would overtake what waits
+    assert await world.spooling.drain() == 1
+    assert [alert.fingerprint for _, alert in world.promised.admitted] == ["a"]
 
 
 async def test_one_alert_that_can_never_be_stored_holds_back_no_other(world):

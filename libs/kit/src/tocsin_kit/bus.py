@@ -95,6 +95,10 @@ class Bus:
             event.model_dump_json().encode(), event.subject, FACTS, headers=event.headers()
         )
 
+    async def fill(self) -> float:
+        """Return how full the stream of facts is: 1 is full. TransientError if nobody says."""
+        return await self._publisher.fill(FACTS)
+
     async def set_timer(self, timer: Timer) -> None:
         """Store a timer; it comes due on every clock that survives this process."""
         await self._publisher.store(

@@ -2,6 +2,7 @@
 
 TocsinError
 ├── TransientError   try again later (network, rate limit, lock held)
+│   └── FullError    try again much later: there is no room for anything new
 └── PermanentError   never try again (bad payload, forbidden, impossible)
 
 Anything else that escapes a handler is a bug: it is retried a few times and then parked.
@@ -19,6 +20,13 @@ class TransientError(TocsinError):
     def __init__(self, message: str, *, retry_in: float = 5.0) -> None:
         super().__init__(message)
         self.retry_in = retry_in
+
+
+class FullError(TransientError):
+    """There is no room for new work until old work is done or forgotten."""
+
+    def __init__(self, message: str, *, retry_in: float = 30.0) -> None:
+        super().__init__(message, retry_in=retry_in)
 
 
 class PermanentError(TocsinError):

@@ -1,6 +1,7 @@
 """`/live` says that the loop turns; `/ready` that the bus stores and the run store answers."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -31,11 +32,15 @@ class Fallback(Protocol):
 
 @dataclass(slots=True)
 class Health:
-    """Answers the probes; a readiness answer is reused for a second, so that probes cost little."""
+    """Answers the probes; a readiness answer is reused for a second, so that probes cost little.
+
+    `notice` says what an operator should know of a service that is ready, if anything.
+    """
 
     bus: Bus
     redis: Redis
     fallback: Fallback | None = None
+    notice: Callable[[], str] | None = None
     _checked: float = field(default=0.0, init=False)
     _wrong: str = field(default="not checked yet", init=False)
 
@@ -57,10 +62,12 @@ class Health:
         spool = self.fallback
         if self._wrong and not (spool and spool.has_room):
             return JSONResponse({"status": "not ready", "reason": self._wrong}, 503)
+        notice = self.notice() if self.notice else ""
+        said = {"reason": notice} if notice else {}
         if spool and (self._wrong or spool.waiting):
-            why = self._wrong or "what was taken during an outage is being handed on"
+            why = self._wrong or notice or "what was taken during an outage is being handed on"
             return JSONResponse({"status": "ready", "spooling": spool.waiting, "reason": why})
-        return JSONResponse({"status": "ready"})
+        return JSONResponse({"status": "ready", **said})
 
     async def _look(self) -> str:
         try:

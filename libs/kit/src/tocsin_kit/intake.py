@@ -1,7 +1,7 @@
 """The receiver's record: which run an alert belongs to, decided and stored in one step."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -23,6 +23,7 @@ from tocsin_contracts import (
 )
 from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, from_millis, millis
+from tocsin_kit.errors import FullError
 from tocsin_kit.outbox import Outbox, Stored
 from tocsin_kit.store import Script, translated
 from tocsin_kit.tally import rank
@@ -33,6 +34,9 @@ CLOCK_SKEW = timedelta(minutes=1)
 
 NO_NEWS = "0"
 """The number of the stored news, where there is none."""
+
+REFUSED = "refused"
+"""What becomes of an alert that would open a run, where none may be opened: nothing."""
 
 
 class Outcome(StrEnum):
@@ -55,7 +59,10 @@ class Admission:
 
 
 class Intake:
-    """Admits alerts. Raises TransientError when the store does not answer."""
+    """Admits alerts. Raises TransientError when the store does not answer.
+
+    While `may_open` says no, what would open a run is a FullError.
+    """
 
     def __init__(
         self,
@@ -64,12 +71,14 @@ class Intake:
         *,
         ttl_days: float = 30,
         repeat_seconds: float = 60,
+        may_open: Callable[[], bool] = lambda: True,
         clock: Clock | None = None,
     ) -> None:
         self._client = client
         self._outbox = outbox
         self._ttl_ms = int(timedelta(days=ttl_days).total_seconds() * 1000)
         self._repeat_ms = int(repeat_seconds * 1000)
+        self._may_open = may_open
         self._clock = clock or SystemClock()
         self._admit = Script(client, "intake")
         self._close = Script(client, "intake_close")
@@ -96,11 +105,14 @@ class Intake:
             [
                 *(alert.status, alert.fingerprint, start, end, now, self._ttl_ms, stored_alert),
                 *(rank(alert.severity), _digest(alert), alert.title),
-                *(opens, again, self._repeat_ms),
+                *(opens, again, self._repeat_ms, int(self._may_open())),
             ],
             announce,
         )
         outcome, run_id, count, firing, number, novelty, episodes = told.split("|")
+        if outcome == REFUSED:
+            self._outbox.drop(ticket)
+            raise FullError("no new run: what is left of the stream of facts is for open ones")
         found = RunId(run_id) if run_id else None
         if number == NO_NEWS:
             self._outbox.drop(ticket)

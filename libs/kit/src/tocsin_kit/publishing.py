@@ -11,6 +11,7 @@ from nats.js.errors import APIError
 from tocsin_kit.errors import PermanentError, TransientError
 
 PUBLISH_SECONDS = 5.0
+LOOK_SECONDS = 2.0
 
 
 class Publisher:
@@ -52,3 +53,20 @@ class Publisher:
             raise TransientError(
                 f"publish to {subject!r}: the bus did not store it: {error!r}"
             ) from error
+
+    async def fill(self, stream: str) -> float:
+        """Return how full a stream is, by bytes or messages: 1 is full, 0 also without a limit.
+
+        Raises TransientError if the bus does not say.
+        """
+        if self._client is None:
+            raise TransientError(f"look at stream {stream!r}: the bus is not connected yet")
+        try:
+            info = await self._client.jetstream(timeout=LOOK_SECONDS).stream_info(stream)
+        except (TimeoutError, NatsError, OSError) as error:
+            raise TransientError(f"look at stream {stream!r}: no answer: {error!r}") from error
+        limits = (
+            (info.config.max_bytes, info.state.bytes),
+            (info.config.max_msgs, info.state.messages),
+        )
+        return max(used / most if most and most > 0 else 0.0 for most, used in limits)

@@ -35,6 +35,7 @@ class Service:
     http: ASGIApp | None = None
     background: Sequence[Callable[[], Awaitable[None]]] = field(default=())
     fallback: Fallback | None = None
+    notice: Callable[[], str] | None = None
 
 
 def main(build: Callable[[Sequence[str]], Service]) -> None:
@@ -86,7 +87,7 @@ async def _first(*tasks: "asyncio.Future[Any]") -> None:
 
 
 def _config(service: Service) -> uvicorn.Config:
-    health = Health(service.parts.bus, service.parts.redis, service.fallback)
+    health = Health(service.parts.bus, service.parts.redis, service.fallback, service.notice)
     return uvicorn.Config(
         _app(health.routes(), service.http),
         host=service.settings.host,

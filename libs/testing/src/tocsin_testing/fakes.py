@@ -17,7 +17,7 @@ from tocsin_contracts import (
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit.approvals import Approval, Redeemed, Refusal
 from tocsin_kit.clock import Clock
-from tocsin_kit.errors import TocsinError, TransientError
+from tocsin_kit.errors import FullError, TocsinError, TransientError
 from tocsin_kit.intake import Admission, Outcome, run_id_of
 from tocsin_kit.outbox import Stored
 from tocsin_kit.run_view import Run
@@ -78,6 +78,7 @@ class FakeIntake(Outage):
         self.closed: list[tuple[str, RunId]] = []
         self.reopening: dict[RunId, datetime | None] = {}
         self.open: dict[str, RunId] = {}
+        self.may_open = True
 
     async def admit(self, incident_key: str, alert: Alert) -> Admission:
         """Open a run for a new incident, attach to it afterwards."""
@@ -89,6 +90,8 @@ class FakeIntake(Outage):
         if known:
             repeated = AlertRepeated(run_id=known, alert=alert, occurrences=len(self.admitted))
             return Admission(Outcome.ATTACHED, known, Stored(incident_key, "out:2", repeated))
+        if not self.may_open:
+            raise FullError("no new run")
         run_id = run_id_of(incident_key, alert.fingerprint, len(self.admitted))
         self.open[incident_key] = run_id
         accepted = AlertAccepted(run_id=run_id, alert=alert, incident_key=incident_key)

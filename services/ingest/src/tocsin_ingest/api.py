@@ -154,7 +154,5 @@ class Api:
             admissions = await self._receiver.take_all(alerts)
         except TransientError as error:
             log.warning("ingest.not_stored", why=str(error))
-            raise answers.unavailable(
-                Reason.NOT_STORED, "the alert could not be stored", "send it again; none was lost"
-            ) from error
+            raise answers.not_stored(error) from error
         return answers.receipt_of(zip(alerts, admissions, strict=True))

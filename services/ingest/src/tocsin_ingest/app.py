@@ -2,7 +2,7 @@
 
 import gc
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
@@ -20,19 +20,25 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
     outbox = Outbox(parts.redis, "ingest", intake.read, parts.bus.publish)
-    records = intake.Intake(
-        parts.redis, outbox, ttl_days=settings.run_ttl_days, repeat_seconds=settings.repeat_seconds
-    )
-    receiver = Receiver(records, parts.runs)
 
-    http, spool = None, None
+    def receiver(may_open: Callable[[], bool]) -> Receiver:
+        records = intake.Intake(
+            parts.redis,
+            outbox,
+            ttl_days=settings.run_ttl_days,
+            repeat_seconds=settings.repeat_seconds,
+            may_open=may_open,
+        )
+        return Receiver(records, parts.runs)
+
+    http, spool, notice = None, None, None
     background = [lambda: outbox.keep_flushing(settings.republish_seconds)]
 
     if settings.role.triages:
-        importlib.import_module(TRIAGING).subscribe(settings, parts, receiver)
+        importlib.import_module(TRIAGING).subscribe(settings, parts, receiver(lambda: True))
     if settings.role.receives:
         part = importlib.import_module(RECEIVING).wire(settings, parts, receiver)
-        http, spool = part.http, part.spool
+        http, spool, notice = part.http, part.spool, part.notice
         background.extend(part.background)
     gc.freeze()  # what lives as long as the process is not worth searching for garbage
     return Service(
@@ -42,4 +48,5 @@ def build(flags: Sequence[str] = ()) -> Service:
         http=http,
         background=background,
         fallback=spool,
+        notice=notice,
     )

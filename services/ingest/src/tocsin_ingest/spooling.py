@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from tocsin_contracts import Alert
 from tocsin_ingest.ports import Taker
 from tocsin_kit import logging
-from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.errors import FullError, PermanentError, TransientError
 from tocsin_kit.intake import Admission, Outcome
 from tocsin_kit.spool import Spool
 
@@ -23,20 +23,37 @@ class Spooling:
 
     Raises TransientError when neither takes them. `probe` raises it while the bus is away: of what
     the run store alone has taken, only the disk is sure.
+
+    While `has_room` says no, nothing new goes to the disk: it would only wait for the same room.
+    What is there was promised; it goes to `promised`, which refuses no new run.
     """
 
-    def __init__(self, receiver: Taker, spool: Spool, probe: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        receiver: Taker,
+        spool: Spool,
+        probe: Callable[[], Awaitable[None]],
+        *,
+        promised: Taker | None = None,
+        has_room: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._receiver = receiver
+        self._promised = promised or receiver
         self._spool = spool
         self._probe = probe
+        self._has_room = has_room
 
     async def take_all(self, alerts: Sequence[Alert]) -> list[Admission]:
         """Take the alerts of one request; of spooled ones the run is not known yet."""
         if not self._spool.waiting:
             try:
                 return await self._receiver.take_all(alerts)
+            except FullError:
+                raise
             except TransientError as error:
                 log.warning("ingest.spooling", why=str(error), alerts=len(alerts))
+        if not self._has_room():
+            raise FullError("nothing waits on the disk while the stream of facts is nearly full")
         await self._spool.append([alert.model_dump_json().encode() for alert in alerts])
         return [Admission(Outcome.SPOOLED, None, None)] * len(alerts)
 
@@ -67,7 +84,7 @@ class Spooling:
 
     async def _hand_on(self, alerts: Sequence[Alert]) -> None:
         try:
-            await self._receiver.take_all(alerts)
+            await self._promised.take_all(alerts)
         except PermanentError:
             if len(alerts) == 1:
                 log.exception("ingest.spooled_alert_refused", title=alerts[0].title)

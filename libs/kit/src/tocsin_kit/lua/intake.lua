@@ -3,10 +3,11 @@
 -- ARGV: 1 status, 2 fingerprint, 3 start of the alert in ms ('' if the sender does not say), 4 its
 --       end in ms (the same), 5 now ms, 6 time to live ms, 7 the alert, 8 rank of its severity,
 --       9 digest of its text, 10 title, 11 run id to open, 12 run id to open where the first may
---       be that of an ended run, 13 ms between two news that add nothing but text
+--       be that of an ended run, 13 ms between two news that add nothing but text, 14 whether a
+--       run may be opened
 -- Returns outcome, run id, occurrences, alerts still firing, number of the stored news, what is
 -- new, episodes, as one text with a bar between each: that is read faster; a number of 0 is no news
--- Outcomes: opened, attached, resolved, ignored
+-- Outcomes: opened, attached, resolved, ignored; refused, of what may not open a run
 local SHIFT = 2 * 60 * 1000  -- replicas and restarts tell one start this far apart
 local LATE = 4 * 60 * 1000   -- how long after its end an episode may still be told as firing
 local ALERTS_KEPT, RUNS_KEPT = 1000, 20
@@ -87,6 +88,8 @@ else
     if mine and not same then episodes = episodes + 1 end
     if not mine then alerts = alerts + 1 end
     if not mine or ended then burning = burning + 1 end
+  elseif ARGV[14] ~= '1' then
+    return answer('refused', run, 0, 0, 0, '', 0)
   else
     if run ~= '' then
       local past = {table.concat({run, count, record[11], record[12], burning, alerts, episodes, severity}, ' ')}

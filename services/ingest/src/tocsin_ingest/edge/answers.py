@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from tocsin_contracts import Alert
 from tocsin_contracts.views import AlertReceipt, DeliveryReceipt, DeliveryStatus, ErrorView
 from tocsin_ingest.edge.counting import REFUSALS, UNKNOWN, Reason
+from tocsin_kit.errors import FullError, TransientError
 from tocsin_kit.intake import Admission
 
 UNAVAILABLE = 503
@@ -32,6 +33,15 @@ class RefusedError(Exception):
 def unavailable(reason: Reason, error: str, hint: str) -> RefusedError:
     """Return the refusal of whatever is our own trouble; every sender sends again after it."""
     return RefusedError(UNAVAILABLE, reason, error, hint, retry_after=RETRY_SECONDS)
+
+
+def not_stored(error: TransientError) -> RefusedError:
+    """Return the refusal of a request of which an alert was not stored."""
+    hint = "send it again; none was lost"
+    if isinstance(error, FullError):
+        wait = int(error.retry_in)
+        return RefusedError(UNAVAILABLE, Reason.STREAM_FULL, str(error), hint, retry_after=wait)
+    return unavailable(Reason.NOT_STORED, "the alert could not be stored", hint)
 
 
 def receipt_of(admitted: Iterable[tuple[Alert, Admission]]) -> DeliveryReceipt:

@@ -31,3 +31,4 @@ class Reason(StrEnum):
     BUSY_SENDER = "busy sender"
     BUSY_STRANGERS = "busy strangers"
     NOT_STORED = "not stored"
+    STREAM_FULL = "stream full"

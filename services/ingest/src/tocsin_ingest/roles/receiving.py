@@ -18,6 +18,7 @@ from tocsin_ingest.ports import Taker
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
 from tocsin_ingest.spooling import Spooling
+from tocsin_kit.filling import Filling
 from tocsin_kit.metrics import Gauge
 from tocsin_kit.parts import Parts
 from tocsin_kit.pulls import Pulls
@@ -25,6 +26,10 @@ from tocsin_kit.spool import Spool
 
 AMAZON = "tocsin_ingest.verifying.amazon"
 SPOOLED = Gauge("tocsin_ingest_spooled_alerts", "Alerts that wait on disk for the servers.")
+FILL = Gauge("tocsin_ingest_stream_fill_ratio", "How full the stream of facts is; 1 is full.")
+
+Receivers = Callable[[Callable[[], bool]], Receiver]
+"""Makes a receiver that opens runs only while it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +38,28 @@ class Receiving:
 
     http: ASGIApp
     spool: Spool | None
+    notice: Callable[[], str]
     background: tuple[Callable[[], Awaitable[None]], ...]
 
 
-def wire(settings: Settings, parts: Parts, receiver: Receiver) -> Receiving:
-    """Put the HTTP application before the receiver, and between them a spool where one is set."""
+def wire(settings: Settings, parts: Parts, receivers: Receivers) -> Receiving:
+    """Put the HTTP application before a receiver, and between them a spool where one is set."""
+    filling = Filling(parts.bus.fill)
+    FILL.set_function(lambda: filling.ratio)
+    receiver, look = receivers(filling.has_room), filling.keep_looking
     spool = _spool(settings)
     if spool is None:
-        return Receiving(_http(settings, parts, receiver), None, ())
+        return Receiving(_http(settings, parts, receiver), None, filling.notice, (look,))
     SPOOLED.set_function(lambda: spool.waiting)
-    spooling = Spooling(receiver, spool, parts.bus.canary)
+    spooling = Spooling(
+        receiver,
+        spool,
+        parts.bus.canary,
+        promised=receivers(lambda: True),
+        has_room=filling.has_room,
+    )
     drain = partial(spooling.keep_draining, settings.republish_seconds / 4)
-    return Receiving(_http(settings, parts, spooling), spool, (drain,))
+    return Receiving(_http(settings, parts, spooling), spool, filling.notice, (look, drain))
 
 
 def _spool(settings: Settings) -> Spool | None:
