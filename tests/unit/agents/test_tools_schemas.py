@@ -1,0 +1,74 @@
+"""Arguments are checked against a schema that may come from anybody."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin_agents.tools.schemas import MOST_MISTAKES, mistakes, usage
+from tocsin_kit.errors import PermanentError
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "http://169.254.169.254/latest",
+        "file:///etc/passwd",
+        "other.json",
+        "#named",
+        "#/$defs/no",
+        5,
+    ],
+)
+def test_a_schema_that_leads_elsewhere_is_refused_and_nothing_is_fetched(ref):
+    with pytest.raises(PermanentError, match="of no use"):
+        mistakes({"type": "object", "properties": {"a": {"$ref": ref}}}, {"a": 1})
+
+
+def test_a_schema_may_refer_to_its_own_definitions():
+    schema = {
+        "properties": {"a": {"$ref": "#/$defs/text"}},
+        "$defs": {"text": {"type": "string"}},
+    }
+    assert mistakes(schema, {"a": "x"}) == ()
+    assert mistakes(schema, {"a": 1}) == ('a: type must be "string"',)
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": 5}, {"properties": []}, {"required": "name"}, {"$ref": "#"}]
+)
+def test_a_schema_that_is_none_is_a_permanent_error(schema):
+    with pytest.raises(PermanentError, match="the schema of its arguments"):
+        mistakes(schema, {"a": 1})
+
+
+def test_only_the_first_mistakes_are_told():
+    schema = {"additionalProperties": {"type": "string"}}
+    assert len(mistakes(schema, {f"a{n}": n for n in range(50)})) == MOST_MISTAKES
+
+
+def test_a_mistake_does_not_repeat_what_was_sent():
+    (said,) = mistakes({"properties": {"a": {"type": "integer"}}}, {"a": "tulip-7731"})
+    assert "tulip" not in said
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text() | st.integers(), max_size=3))
+def test_a_schema_that_asks_for_nothing_is_content_with_anything(arguments):
+    assert mistakes({"type": "object"}, arguments) == ()
+
+
+def test_the_usage_names_types_and_choices():
+    schema = {
+        "properties": {
+            "name": {"type": "string"},
+            "how": {"enum": ["short", "long"]},
+            "most": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            "free": {},
+            "odd": True,
+        },
+        "required": ["name"],
+    }
+    assert usage(schema) == (
+        "name (string, required), how (one of short long), most (integer or null), "
+        "free (any), odd (any)"
+    )
+    assert usage({}) == "no arguments"
