@@ -27,6 +27,7 @@ class Message(Value):
 
     `call` is the id of the call that a tool message answers. `author` is the agent that spoke.
     `stable` marks a text that stays the same from call to call, so that a provider may cache it.
+    `ref` finds the full text of a tool message that was cut or may be left out.
     """
 
     role: Role
@@ -35,3 +36,4 @@ class Message(Value):
     call: str = ""
     author: str = ""
     stable: bool = False
+    ref: str = ""

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from tocsin_contracts import ClusterContext, RunId
 from tocsin_contracts.base import Value
@@ -89,6 +89,7 @@ class Tool(Protocol):
         """Use it; a failure that was to be expected is a result, not an error that is raised."""
 
 
+@runtime_checkable
 class Toolset(Protocol):
     """Tools that come and go together, such as those of one server."""
 
