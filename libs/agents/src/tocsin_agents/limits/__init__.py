@@ -1,0 +1,1 @@
+"""What agents may spend: hard limits, the share at which people are asked, and who counts."""

@@ -1,0 +1,1 @@
+"""Skills: knowledge for agents in markdown files that people edit without a rebuild."""
