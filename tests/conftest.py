@@ -1,11 +1,14 @@
 """How every test runs: no slower for what others have imported, and red for no busy machine."""
 
 import gc
+import os
 
 from hypothesis import settings
 
 settings.register_profile("tocsin", deadline=None, max_examples=50)
 settings.load_profile("tocsin")
+
+os.environ["TOCSIN_LOCAL_MODELS_ONLY"] = "1"  # no test asks a model that somebody pays for
 
 
 def pytest_collection_finish():

@@ -1,0 +1,81 @@
+"""Puts an answer together from the pieces of a stream."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tocsin_agents.messages import ToolCall
+from tocsin_agents.models.wire import Names
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The tokens of one call: `cached` were read from a cache and `written` into it, of `input`."""
+
+    input: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass(slots=True)
+class Gathering:
+    """What a stream has said so far. `counted` is None until it says what it used."""
+
+    text: str = ""
+    thought: str = ""
+    finish: str = ""
+    counted: Counted | None = None
+    _calls: list[_Call] = field(default_factory=list)
+    _places: dict[int, _Call] = field(default_factory=dict)
+
+    def take(self, chunk: Any) -> str:
+        """Add a chunk in the shape of OpenAI's; return the text that it brought."""
+        if usage := getattr(chunk, "usage", None):
+            self.counted = _counted(usage)
+        for choice in chunk.choices[:1]:
+            self.finish = choice.finish_reason or self.finish
+            return self._delta(choice.delta)
+        return ""
+
+    def calls(self, names: Names) -> tuple[ToolCall, ...]:
+        """Return the calls in the order in which they began, with the names of our tools."""
+        return tuple(
+            ToolCall(id=call.id, name=names.tool(call.name), arguments=call.arguments or "{}")
+            for call in self._calls
+        )
+
+    def _delta(self, delta: Any) -> str:
+        text = delta.content or ""
+        self.text += text
+        self.thought += getattr(delta, "reasoning_content", None) or ""
+        for piece in delta.tool_calls or ():
+            call = self._call(piece.index or 0, piece.id or "")
+            call.name += piece.function.name or ""
+            call.arguments += piece.function.arguments or ""
+        return text
+
+    def _call(self, place: int, id: str) -> _Call:
+        """A new id starts a call, even at a place that is taken: some providers count none."""
+        known = self._places.get(place)
+        if known and id in ("", known.id):
+            return known
+        self._places[place] = _Call(id or f"call-{len(self._calls) + 1}")
+        self._calls.append(self._places[place])
+        return self._places[place]
+
+
+def _counted(usage: Any) -> Counted:
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Counted(
+        input=usage.prompt_tokens or 0,
+        cached=getattr(details, "cached_tokens", None) or 0,
+        written=getattr(usage, "cache_creation_input_tokens", None) or 0,
+        output=usage.completion_tokens or 0,
+    )
