@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tocsin_agents.budget import Budget
+from tocsin_cluster.clusters import OneCluster
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import (
     Alert,
@@ -41,6 +42,9 @@ class NoHistory:
     async def recent_changes(self, target, *, cluster, limit):
         return ()
 
+    async def declared(self, namespace, names, *, cluster, limit):
+        return ()
+
 
 async def test_an_alert_that_joins_while_a_worker_holds_the_run_is_evidence_exactly_once(
     nats_url, redis_url
@@ -50,7 +54,7 @@ async def test_an_alert_that_joins_while_a_worker_holds_the_run_is_evidence_exac
     news = LateNews(texts)
 
     def subscribe(bus):
-        world = World(cluster, NoHistory(), FakeClock())
+        world = World(OneCluster(cluster), NoHistory(), FakeClock())
         nodes = Nodes(world, analyzers.load(), lambda: Budget(200, 30, lambda: 0.0), news)
         handlers = Handlers(Subgraph("rca", graph.build(nodes), saver(raw)), 3)
         allowed = move(RunState.RECEIVED, during=RunState.INVESTIGATING)

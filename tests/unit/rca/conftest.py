@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from tocsin_agents.budget import Budget
+from tocsin_cluster.clusters import OneCluster
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import Alert, ObjectRef, Workload
 from tocsin_rca import collectors
@@ -25,6 +26,9 @@ class RecordedHistory:
     async def recent_changes(self, target, *, cluster, limit):
         same = [change for change in self._changes if self._concerns(change, target)]
         return tuple(same[:limit])
+
+    async def declared(self, namespace, names, *, cluster, limit):
+        return ()
 
     @staticmethod
     def _concerns(change, target):
@@ -75,7 +79,7 @@ def investigate(history, clock, budget):
         alert = Alert.model_validate_json((folder / "alert.json").read_bytes())
         recorded = folder / "history.json"
         changes = json.loads(recorded.read_bytes()) if recorded.exists() else []
-        world = World(SnapshotCluster(folder / "snapshot"), history(changes), clock)
+        world = World(OneCluster(SnapshotCluster(folder / "snapshot")), history(changes), clock)
         return await collectors.collect(alert, world, budget)
 
     return collect
@@ -164,7 +168,7 @@ class Scene:
         )
 
     async def case(self, alert=None):
-        world = World(self.cluster(), self._history(self.commits), self._clock)
+        world = World(OneCluster(self.cluster()), self._history(self.commits), self._clock)
         return await collectors.collect(alert or self.alert(), world, self._budget)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tocsin_agents.budget import Budget
+from tocsin_cluster.clusters import OneCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.manifest import POD_TEMPLATE
 from tocsin_contracts import EvidenceKind, ObjectRef
@@ -195,7 +196,7 @@ async def test_what_a_recording_shows_is_as_old_as_the_recording(scene):
 
 async def test_a_cluster_that_is_no_recording_is_seen_now(scene, history, clock, budget):
     web(scene)
-    world = World(Live(scene.cluster()), history([]), clock)
+    world = World(OneCluster(Live(scene.cluster())), history([]), clock)
     case = await collectors.collect(scene.alert(), world, budget)
     assert {one.evidence.at for one in case.observations} == {NOW}
 
@@ -206,7 +207,9 @@ async def test_a_question_that_fails_is_missing_and_the_rest_is_seen(
 ):
     web(scene, **TROUBLED)
     cluster = Broken(scene.cluster(), question, ClusterError("the API server hung up"))
-    case = await collectors.collect(scene.alert(), World(cluster, history([]), clock), budget)
+    case = await collectors.collect(
+        scene.alert(), World(OneCluster(cluster), history([]), clock), budget
+    )
     assert "the API server hung up" in str(missing(case))
     assert case.observations[0].evidence.kind is EvidenceKind.ALERT
 
@@ -214,26 +217,30 @@ async def test_a_question_that_fails_is_missing_and_the_rest_is_seen(
 async def test_a_repository_that_cannot_be_read_is_missing(scene, history, clock, budget):
     web(scene)
     broken = Broken(history([]), "recent_changes", TransientError("git is locked"))
-    case = await collectors.collect(scene.alert(), World(scene.cluster(), broken, clock), budget)
+    case = await collectors.collect(
+        scene.alert(), World(OneCluster(scene.cluster()), broken, clock), budget
+    )
     assert "git is locked" in str(missing(case))
     assert len(case.pods) == 1
 
 
 async def test_a_spent_budget_is_said_and_ends_the_questions(scene, history, clock):
     web(scene, **TROUBLED)
-    world = World(scene.cluster(), history([]), clock)
+    world = World(OneCluster(scene.cluster()), history([]), clock)
     case = await collectors.collect(scene.alert(), world, Budget(6, 30, lambda: 0.0))
     assert "the 6 calls of the investigation are made" in str(missing(case))
 
 
 async def test_a_cluster_that_never_answers_does_not_hold_up_the_run(scene, history, clock):
-    world = World(Silent(), history([]), clock)
+    world = World(OneCluster(Silent()), history([]), clock)
     case = await collectors.collect(scene.alert(), world, Budget(6, 0.01, lambda: 0.0))
     assert "no answer before the time of the investigation was over" in str(missing(case))
 
 
 async def test_what_could_not_be_seen_never_looks_healthy(scene, history, clock, budget):
-    world = World(Broken(scene.cluster(), "get", ClusterError("gone")), history([]), clock)
+    world = World(
+        OneCluster(Broken(scene.cluster(), "get", ClusterError("gone"))), history([]), clock
+    )
     case = await collectors.collect(scene.alert(), world, budget)
     findings = analyzers.analyze(case, analyzers.load())
     assert isinstance(conclude(case, findings, 1, frozenset()), InconclusiveReport)

@@ -5,6 +5,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tocsin_agents.budget import Budget
+from tocsin_cluster.clusters import OneCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import (
@@ -61,7 +62,7 @@ class Desk:
         self._clock = clock
 
     def nodes(self):
-        world = World(self.cluster, self.history, self._clock)
+        world = World(OneCluster(self.cluster), self.history, self._clock)
         return Nodes(
             world, analyzers.load(), lambda: Budget(self.calls, 30, lambda: 0.0), self.news
         )

@@ -8,6 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tocsin_agents.budget import Budget
+from tocsin_cluster.clusters import OneCluster
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import Alert, EvidenceKind, HypothesisFormed, Novelty
 from tocsin_kit.errors import TransientError
@@ -32,7 +33,7 @@ class Desk:
         self.alert = Alert.model_validate_json((SAMPLE / "alert.json").read_bytes())
         changes = json.loads((SAMPLE / "history.json").read_bytes())
         self.cluster = GatedCluster(SnapshotCluster(SAMPLE / "snapshot"))
-        self.world = World(self.cluster, history(changes), clock)
+        self.world = World(OneCluster(self.cluster), history(changes), clock)
         self.news, self.saver = FakeLateNews(), InMemorySaver()
         self.listeners = Listeners(self.news)
 

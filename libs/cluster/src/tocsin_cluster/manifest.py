@@ -45,9 +45,14 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """An object of the cluster; whoever holds it must not change `raw`."""
+    """An object of the cluster; whoever holds it must not change `raw`.
+
+    `whole` is False for one that was read from a table or a description: what it does not hold
+    may be there all the same.
+    """
 
     raw: Mapping[str, Any]
+    whole: bool = True
 
     @property
     def ref(self) -> ObjectRef:

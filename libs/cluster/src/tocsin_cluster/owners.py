@@ -1,33 +1,59 @@
 """Who really runs a pod: the walk from an object to the one that people edit."""
 
 import re
+from collections.abc import Mapping
+from typing import Protocol
 
 from tocsin_cluster.manifest import Manifest, Owner
-from tocsin_cluster.port import Cluster
 from tocsin_contracts import ObjectRef
 
 _DEPTH = 6
 _POD_NAME = re.compile(r"^(?P<name>.+?)-[a-z0-9]{1,10}-[a-z0-9]{5}$")
 _ORDINAL_OR_SUFFIX = re.compile(r"^(?P<name>.+)-[a-z0-9]+$")
 _PARENT = {"ReplicaSet": "Deployment", "Job": "CronJob"}
+_GIVEN = r"(?:-[a-z0-9]{6,10})?-(?=[a-z]*\d)[a-z0-9]{4,5}"
+"""What a controller adds to its own name; made-up words rarely have a digit in them."""
+
+_CALLED = {
+    "Deployment": re.compile(r"-[a-z0-9]{6,10}-[a-z0-9]{5}"),
+    "StatefulSet": re.compile(r"-\d+"),
+    "DaemonSet": re.compile(_GIVEN),
+    "ReplicaSet": re.compile(_GIVEN),
+    "Job": re.compile(_GIVEN),
+    "CronJob": re.compile(r"-\d{6,10}-[a-z0-9]{5}"),
+}
 
 
-async def root_owner(cluster: Cluster, ref: ObjectRef) -> ObjectRef:
+class Objects(Protocol):
+    """The part of a cluster that owners are looked up in. Every question may raise ClusterError."""
+
+    async def get(self, ref: ObjectRef) -> Manifest | None:
+        """Return one object, or None when it does not exist."""
+
+    async def list(
+        self, kind: str, namespace: str, labels: Mapping[str, str] | None = None
+    ) -> tuple[Manifest, ...]:
+        """Return the objects of a kind in a namespace that carry all of the labels."""
+
+
+async def root_owner(cluster: Objects, ref: ObjectRef) -> ObjectRef:
     """Return the topmost controller of an object; an object without an owner is its own root.
 
-    What the cluster says comes first. Names are read only where an object on the way is gone,
-    and only if the cluster then confirms that the object so named exists.
+    What the cluster says comes first. Names are read only where an object on the way is gone, or
+    was recorded without its owners, and only if the object so named is confirmed to exist.
     """
     for _ in range(_DEPTH):
         manifest = await cluster.get(ref)
-        above = await _by_name(cluster, ref) if manifest is None else _owner(manifest)
+        above = None if manifest is None else _owner(manifest)
+        if above is None and (manifest is None or not _is_complete(manifest)):
+            above = await _by_name(cluster, ref)
         if above is None:
             return ref
         ref = above
     return ref
 
 
-async def pods_of(cluster: Cluster, workload: Manifest) -> tuple[Manifest, ...]:
+async def pods_of(cluster: Objects, workload: Manifest) -> tuple[Manifest, ...]:
     """Return the pods that a workload runs, directly or through ReplicaSets or Jobs."""
     ref = workload.ref
     if ref.kind == "Pod":
@@ -38,7 +64,19 @@ async def pods_of(cluster: Cluster, workload: Manifest) -> tuple[Manifest, ...]:
         children = await cluster.list(between, ref.namespace)
         owners |= {Owner(between, c.ref.name) for c in children if c.owner in owners}
     pods = await cluster.list("Pod", ref.namespace)
-    return tuple(pod for pod in pods if pod.owner in owners or _hashed(pod, ref))
+    return tuple(
+        pod for pod in pods if pod.owner in owners or _hashed(pod, ref) or is_called_after(pod, ref)
+    )
+
+
+def is_called_after(pod: Manifest, workload: ObjectRef) -> bool:
+    """Whether a pod that was recorded without its owners has a name that a workload would give."""
+    if _is_complete(pod) or pod.owner or pod.ref.namespace != workload.namespace:
+        return False
+    given, name = _CALLED.get(workload.kind), pod.ref.name
+    if given is None or not name.startswith(workload.name):
+        return False
+    return given.fullmatch(name.removeprefix(workload.name)) is not None
 
 
 def _hashed(pod: Manifest, workload: ObjectRef) -> bool:
@@ -49,6 +87,11 @@ def _hashed(pod: Manifest, workload: ObjectRef) -> bool:
     return pod.owner == Owner("ReplicaSet", f"{workload.name}-{template_hash}")
 
 
+def _is_complete(manifest: Manifest) -> bool:
+    """Whether it is all that an API server holds: that always has an id."""
+    return manifest.whole and manifest.dig("metadata", "uid") is not None
+
+
 def _owner(manifest: Manifest) -> ObjectRef | None:
     owner = manifest.owner
     if owner is None:
@@ -56,7 +99,7 @@ def _owner(manifest: Manifest) -> ObjectRef | None:
     return ObjectRef(kind=owner.kind, namespace=manifest.ref.namespace, name=owner.name)
 
 
-async def _by_name(cluster: Cluster, ref: ObjectRef) -> ObjectRef | None:
+async def _by_name(cluster: Objects, ref: ObjectRef) -> ObjectRef | None:
     for guess in _guesses(ref):
         if await cluster.get(guess) is not None:
             return guess
@@ -74,6 +117,10 @@ def _guesses(ref: ObjectRef) -> tuple[ObjectRef, ...]:
         parent = _PARENT.get(ref.kind)
         return (named(parent, shorter["name"]),) if parent else ()
     of_deployment = _POD_NAME.match(ref.name)
-    deployments = (named("Deployment", of_deployment["name"]),) if of_deployment else ()
-    kinds = ("StatefulSet", "DaemonSet", "Job")
-    return deployments + tuple(named(kind, shorter["name"]) for kind in kinds)
+    twice = (
+        tuple(named(kind, of_deployment["name"]) for kind in ("Deployment", "CronJob"))
+        if of_deployment
+        else ()
+    )
+    kinds = ("StatefulSet", "DaemonSet", "Job", "ReplicaSet")
+    return twice + tuple(named(kind, shorter["name"]) for kind in kinds)

@@ -1,6 +1,6 @@
 """Read a recorded cluster from its folder, and tell cheaply whether the folder has changed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,12 +8,15 @@ from typing import Any
 
 import yaml
 
+from tocsin_cluster import bundle, reading
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.events import ClusterEvent, read_event
 from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.port import Usage
+from tocsin_cluster.printed import Printed
+from tocsin_cluster.secrets import without_values
 from tocsin_contracts import ObjectRef
 
-SECRET = "Secret"  # noqa: S105 - the kind, not a secret
 _OBJECTS = (".yaml", ".yml", ".json")
 _LOGS = (".log",)
 
@@ -29,12 +32,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All that was recorded, Secrets left out; events come in the order of time."""
+    """All that was recorded, the values of Secrets left out; events come in the order of time."""
 
     folder: Path
     marks: frozenset[Mark]
     objects: Mapping[ObjectRef, Manifest]
     events: tuple[ClusterEvent, ...]
+    usage: tuple[Usage, ...]
+    texts: tuple[Printed, ...]
 
     @property
     def at(self) -> datetime | None:
@@ -50,17 +55,40 @@ class Recording:
 def read(folder: Path) -> Recording:
     """Read a folder; ClusterError names the file that holds something else than objects."""
     marks = _marks(folder)
-    paths = sorted(mark.path for mark in marks if mark.path.suffix in _OBJECTS)
-    found = [manifest for path in paths for manifest in _manifests(path)]
+    paths = sorted(mark.path for mark in marks)
+    index, texts, files = _sorted_out(folder, paths)
+    found = [without_values(manifest) for path in files for manifest in _manifests(path)]
+    told = (manifest.ref.namespace for manifest in found)
+    read = reading.read(texts, bundle.home(texts, index, told))
     events = [read_event(manifest) for manifest in found if manifest.ref.kind == "Event"]
-    kept = {m.ref: m for m in found if m.ref.kind not in ("Event", SECRET)}
-    return Recording(folder, marks, kept, tuple(sorted(events, key=_time)))
+    told_objects = {m.ref: m for m in read.objects}
+    kept = told_objects | {m.ref: m for m in found if m.ref.kind != "Event"}
+    in_order = tuple(sorted([*events, *read.events], key=_time))
+    return Recording(folder, marks, kept, in_order, read.usage, read.texts)
+
+
+def _sorted_out(
+    folder: Path, paths: Iterable[Path]
+) -> tuple[bundle.Index, list[Printed], list[Path]]:
+    index, texts, files = bundle.Index({}), list[Path](), list[Path]()
+    for path in paths:
+        if bundle.is_index(path, folder):
+            index = bundle.read_index(path)
+        elif bundle.is_text(path, folder):
+            texts.append(path)
+        elif path.suffix in _OBJECTS:
+            files.append(path)
+    return index, [bundle.read_text(path, folder, index) for path in texts], files
 
 
 def _marks(folder: Path) -> frozenset[Mark]:
     if not folder.is_dir():
         raise ClusterError(f"no snapshot at {str(folder)!r}: give a folder of recorded objects")
-    named = (path for path in folder.rglob("*") if path.suffix in (*_OBJECTS, *_LOGS))
+    named = (
+        path
+        for path in folder.rglob("*")
+        if path.suffix in _OBJECTS + _LOGS or bundle.is_text(path, folder)
+    )
     try:
         found = [(path, path.stat()) for path in named if path.is_file()]
     except OSError as error:

@@ -3,6 +3,7 @@
 <folder>/**/*.yaml, *.yml, *.json                      objects, Lists of them, and Events
 <folder>/logs/<namespace>/<pod>/<container>.log        the current log
 <folder>/logs/<namespace>/<pod>/<container>.previous.log
+<folder>/**/*.txt, *.log, *.out                        what a command printed; see bundle.py
 """
 
 import asyncio
@@ -14,14 +15,16 @@ from tocsin_cluster import recording
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest
-from tocsin_cluster.recording import SECRET, Recording
+from tocsin_cluster.port import Usage
+from tocsin_cluster.printed import Printed
+from tocsin_cluster.recording import Recording
 from tocsin_contracts import ObjectRef
 
 
 class SnapshotCluster:
     """Answers from a folder as it is when asked: one that was recorded anew is read anew.
 
-    Secrets in it are dropped while it is read. ClusterError if there is no such folder.
+    The values of Secrets are dropped while it is read. ClusterError if there is no such folder.
     """
 
     source = "snapshot"
@@ -38,14 +41,12 @@ class SnapshotCluster:
 
     async def get(self, ref: ObjectRef) -> Manifest | None:
         """Return one recorded object, or None."""
-        _refuse_secrets(ref.kind)
         return (await self._read()).objects.get(ref)
 
     async def list(
         self, kind: str, namespace: str, labels: Mapping[str, str] | None = None
     ) -> tuple[Manifest, ...]:
         """Return the recorded objects of a kind, in the order of their names."""
-        _refuse_secrets(kind)
         wanted = (labels or {}).items()
         found = (
             manifest
@@ -57,6 +58,20 @@ class SnapshotCluster:
     async def events(self, ref: ObjectRef) -> tuple[ClusterEvent, ...]:
         """Return the recorded events about an object."""
         return tuple(event for event in (await self._read()).events if event.about == ref)
+
+    async def events_in(self, namespace: str) -> tuple[ClusterEvent, ...]:
+        """Return the recorded events about the objects of a namespace."""
+        events = (await self._read()).events
+        return tuple(event for event in events if event.about.namespace == namespace)
+
+    async def usage(self, namespace: str) -> tuple[Usage, ...]:
+        """Return what was measured when it was recorded."""
+        usage = (await self._read()).usage
+        return tuple(one for one in usage if one.about.namespace == namespace)
+
+    async def printed(self) -> tuple[Printed, ...]:
+        """Return the recorded texts."""
+        return (await self._read()).texts
 
     async def logs(
         self, namespace: str, pod: str, container: str, *, previous: bool = False
@@ -85,8 +100,3 @@ def _read_log(path: Path) -> str | None:
 
 def _is_plain(name: str) -> bool:
     return bool(name) and name not in (".", "..") and not set(name) & {"/", "\\", "\0"}
-
-
-def _refuse_secrets(kind: str) -> None:
-    if kind == SECRET:
-        raise ClusterError("Secrets are never read; ask for another kind")

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 
 from tocsin_agents.budget import Budget
+from tocsin_cluster.clusters import OneCluster, RecordedClusters
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import (
     AlertRepeated,
@@ -24,7 +25,7 @@ from tocsin_rca import analyzers, graph
 from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.handlers import Handlers, Listeners
 from tocsin_rca.nodes import Nodes
-from tocsin_rca.ports import World
+from tocsin_rca.ports import Clusters, World
 from tocsin_rca.settings import Settings
 from tocsin_rca.state import RcaState
 
@@ -34,7 +35,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
     world = World(
-        cluster=SnapshotCluster(settings.cluster_snapshot),
+        clusters=_clusters(settings),
         history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
         clock=SystemClock(),
     )
@@ -59,3 +60,9 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts.bus.watch(AlertRepeated, listeners.on_alert_repeated)
     parts.bus.watch(RunSuperseded, listeners.on_run_superseded)
     return Service(settings=settings, port=settings.rca_port, parts=parts)
+
+
+def _clusters(settings: Settings) -> Clusters:
+    if settings.cluster_snapshots is not None:
+        return RecordedClusters(settings.cluster_snapshots)
+    return OneCluster(SnapshotCluster(settings.cluster_snapshot))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Cluster
 from tocsin_contracts import FieldPath, ObjectRef, RelatedAlert, RunId, Scalar
 
@@ -41,6 +42,19 @@ class FieldHistory:
     fields: tuple[ChangedField, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An object as a file of a repository writes it, before any kustomization.
+
+    A namespace that the file leaves out is the one that was asked for.
+    """
+
+    repository: str
+    commit: str
+    file: str
+    manifest: Manifest
+
+
 class History(Protocol):
     """The commits of the repositories that describe the cluster. May raise TocsinError."""
 
@@ -56,6 +70,14 @@ class History(Protocol):
         An empty cluster is one that the alert does not name.
         """
 
+    async def declared(
+        self, namespace: str, names: tuple[str, ...], *, cluster: str, limit: int
+    ) -> tuple[Declared, ...]:
+        """Return the objects that files declare in a namespace, those of the names first.
+
+        Objects whose file names no namespace are among them, and those which are in none.
+        """
+
 
 class LateNews(Protocol):
     """The alerts that joined a run after it was opened."""
@@ -67,10 +89,17 @@ class LateNews(Protocol):
         """Return those of a run."""
 
 
+class Clusters(Protocol):
+    """The clusters that can be looked at, by the name that alerts give them."""
+
+    def named(self, cluster: str) -> Cluster:
+        """Return one; an empty name is that of an alert which names none. May raise TocsinError."""
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """Everything outside that an investigation looks at."""
 
-    cluster: Cluster
+    clusters: Clusters
     history: History
     clock: Clock

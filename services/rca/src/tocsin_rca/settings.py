@@ -20,6 +20,10 @@ class Settings(ServiceSettings):
     cluster_snapshot: Path = Field(
         default=Path("snapshot"), description="Folder with the recorded state of the cluster."
     )
+    cluster_snapshots: Path | None = Field(
+        default=None,
+        description="Folder with a snapshot for each of several clusters, by name; wins if set.",
+    )
     max_rca_attempts: int = Field(
         default=3, ge=1, description="Hypotheses that may be rejected before a person takes over."
     )

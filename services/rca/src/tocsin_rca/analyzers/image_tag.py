@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest, dig
 from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding
-from tocsin_rca.evidence.case import Case, Change, ContainerSighting
+from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
 from tocsin_rca.evidence.images import only_version_differs
 from tocsin_rca.evidence.observation import Observation
+from tocsin_rca.evidence.sightings import Change, ContainerSighting
 
 _WAITING = ("ErrImagePull", "ImagePullBackOff")
 _ABSENT = re.compile(r"(?i)manifest unknown|manifest for \S+ not found|: not found|code = NotFound")

@@ -7,10 +7,11 @@ from datetime import timedelta
 from tocsin_cluster.events import read_time
 from tocsin_cluster.manifest import dig
 from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, Scalar
-from tocsin_rca.evidence.case import Case, Change, ContainerSighting
+from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
 from tocsin_rca.evidence.growth import only_grows
 from tocsin_rca.evidence.memory import bytes_of, doubled, same_size
+from tocsin_rca.evidence.sightings import Change, ContainerSighting
 
 _LIMIT = ("resources", "limits", "memory")
 _SIGKILL = 137

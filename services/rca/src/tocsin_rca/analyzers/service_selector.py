@@ -6,10 +6,11 @@ from difflib import SequenceMatcher
 
 from tocsin_cluster.manifest import Manifest, dig, texts
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
-from tocsin_rca.evidence.case import Case, Change
+from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
 from tocsin_rca.evidence.observation import Observation, ServiceView
 from tocsin_rca.evidence.selectors import differing_keys, is_named_for
+from tocsin_rca.evidence.sightings import Change
 
 _ENDED = ("Succeeded", "Failed")
 _ALIKE = 0.8

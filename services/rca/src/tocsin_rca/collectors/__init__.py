@@ -1,11 +1,28 @@
 """From an alert to a case: every kind of evidence has one collector, all are asked at once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 from tocsin_agents.budget import Budget
-from tocsin_contracts import Alert
-from tocsin_rca.collectors import alerts, commits, events, logs, nodes, objects, pods, services
+from tocsin_cluster.clusters import UnseenCluster
+from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.port import Cluster
+from tocsin_contracts import Alert, ObjectRef
+from tocsin_kit.errors import TocsinError
+from tocsin_rca.collectors import (
+    alerts,
+    around,
+    commits,
+    declared,
+    events,
+    logs,
+    nodes,
+    objects,
+    outputs,
+    pods,
+    services,
+    usage,
+)
 from tocsin_rca.collectors.inquiry import (
     FAILURES,
     Inquiry,
@@ -15,9 +32,9 @@ from tocsin_rca.collectors.inquiry import (
     reason,
     together,
 )
-from tocsin_rca.collectors.target import Target, find_target
-from tocsin_rca.evidence import Case, number
-from tocsin_rca.ports import World
+from tocsin_rca.collectors.target import Target, cluster_of, find_target
+from tocsin_rca.evidence import Case, Observation, number
+from tocsin_rca.ports import Declared, World
 
 Collector = Callable[[Target, Inquiry], Awaitable[Observations]]
 
@@ -29,6 +46,11 @@ BUILTIN: tuple[Collector, ...] = (
     services.collect,
     nodes.collect,
     commits.collect,
+    declared.collect,
+    outputs.collect,
+    usage.collect,
+    events.near,
+    around.collect,
 )
 
 
@@ -39,25 +61,47 @@ async def collect(alert: Alert, world: World, budget: Budget) -> Case:
     observation of its own.
     """
     inquiry = Inquiry(
-        cluster=MeteredCluster(world.cluster, budget),
+        cluster=MeteredCluster(_cluster(alert, world), budget),
         history=MeteredHistory(world.history, budget),
         clock=world.clock,
         budget=budget,
     )
-    target, unseen = await _target(alert, inquiry)
+    files, unread = await declared.look(alert, inquiry)
+    target, unseen = await _target(alert, inquiry, files)
     seen = await together(collector(target, inquiry) for collector in BUILTIN)
-    observations = number((alerts.opening(alert, inquiry), *unseen, *seen))
-    return Case(alert, target.named, target.workload, observations)
+    every = (alerts.opening(alert, inquiry), *unread, *unseen, *_once(seen))
+    return Case(alert, target.named, target.workload, number(every))
 
 
-async def _target(alert: Alert, inquiry: Inquiry) -> tuple[Target, Observations]:
+def _cluster(alert: Alert, world: World) -> Cluster:
+    try:
+        return world.clusters.named(cluster_of(alert))
+    except TocsinError as error:
+        return UnseenCluster(str(error))
+
+
+async def _target(
+    alert: Alert, inquiry: Inquiry, files: tuple[Declared, ...]
+) -> tuple[Target, Observations]:
     query = f"what {alert.title!r} is about"
     try:
         async with asyncio.timeout(inquiry.budget.seconds_left):
-            target = await find_target(alert, inquiry.cluster)
+            target = await find_target(alert, inquiry.cluster, files)
     except FAILURES as error:
-        return Target(alert), (inquiry.missing(inquiry.cluster.source, query, reason(error)),)
+        unknown = Target(alert, declared=files)
+        return unknown, (inquiry.missing(inquiry.cluster.source, query, reason(error)),)
     if target.named:
         return target, ()
     why = "the cluster knows nothing by that name" if alert.workload else "it names no workload"
     return target, (inquiry.missing(inquiry.cluster.source, query, why),)
+
+
+def _once(seen: Observations) -> Iterator[Observation[object]]:
+    """Yield every observation but those of an object that was seen before."""
+    known: set[ObjectRef] = set()
+    for one in seen:
+        ref = one.data.ref if isinstance(one.data, Manifest) else None
+        if ref is None or ref not in known:
+            yield one
+        if ref:
+            known.add(ref)

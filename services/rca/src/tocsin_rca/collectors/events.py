@@ -7,16 +7,47 @@ from tocsin_rca.collectors.target import Target
 
 MOST_PODS = 5
 MOST_EVENTS = 8
+MOST_NEAR = 60
 
 
 async def collect(target: Target, inquiry: Inquiry) -> Observations:
     """Return the last events about each, every message once."""
-    pods = [pod.ref for pod in target.pods[:MOST_PODS]]
-    refs = dict.fromkeys(ref for ref in (target.named, target.workload, *pods) if ref)
     return await together(
         inquiry.ask(inquiry.cluster.source, f"events of {ref}", reported(ref, inquiry))
-        for ref in refs
+        for ref in _asked(target)
     )
+
+
+async def near(target: Target, inquiry: Inquiry) -> Observations:
+    """Return the last events about other objects of the namespace and of none, warnings first."""
+    return await together(
+        inquiry.ask(inquiry.cluster.source, _place(namespace), _near(namespace, target, inquiry))
+        for namespace in dict.fromkeys((target.namespace, ""))
+    )
+
+
+async def _near(namespace: str, target: Target, inquiry: Inquiry) -> Observations:
+    asked = frozenset(_asked(target))
+    others = {
+        (event.about, event.reason, event.message): event
+        for event in await inquiry.cluster.events_in(namespace)
+        if event.about not in asked
+    }
+    newest = list(others.values())[::-1]
+    newest.sort(key=lambda event: event.type != "Warning")
+    return tuple(
+        inquiry.saw(EvidenceKind.EVENT, _place(namespace), _told(event), event)
+        for event in newest[:MOST_NEAR]
+    )
+
+
+def _asked(target: Target) -> tuple[ObjectRef, ...]:
+    pods = [pod.ref for pod in target.pods[:MOST_PODS]]
+    return tuple(dict.fromkeys(ref for ref in (target.named, target.workload, *pods) if ref))
+
+
+def _place(namespace: str) -> str:
+    return f"events in {namespace}" if namespace else "events of what is in no namespace"
 
 
 async def reported(ref: ObjectRef, inquiry: Inquiry) -> Observations:

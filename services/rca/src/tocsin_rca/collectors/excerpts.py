@@ -29,6 +29,35 @@ _ITEMS = {
     "initContainerStatuses": _STATUS_OF_CONTAINER,
     "conditions": ("type", "status", "reason", "message"),
 }
+_KEYS = ("ConfigMap", "Secret")
+"""Kinds of which only the keys are shown."""
+
+_SECTIONS = {
+    "Endpoints": ("subsets",),
+    "EndpointSlice": ("endpoints", "ports"),
+    "ServiceAccount": ("imagePullSecrets",),
+    "Role": ("rules",),
+    "RoleBinding": ("roleRef", "subjects"),
+    "StorageClass": ("provisioner", "allowVolumeExpansion", "volumeBindingMode", "reclaimPolicy"),
+    "PriorityClass": ("value", "globalDefault", "preemptionPolicy"),
+} | dict.fromkeys(
+    (
+        "ResourceQuota",
+        "LimitRange",
+        "HorizontalPodAutoscaler",
+        "PodDisruptionBudget",
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "NetworkPolicy",
+        "Ingress",
+        "IngressClass",
+        "PrometheusRule",
+        "Namespace",
+    ),
+    ("spec", "status"),
+)
+"""Kinds of which whole sections are shown: they hold what a diagnosis needs, and no secret."""
+
 _HIDDEN = frozenset({"httpHeaders", "exec", "containerID"})
 
 
@@ -46,8 +75,17 @@ def excerpt(manifest: Manifest) -> str:
         "spec": _chosen(manifest.dig("spec"), _SPEC),
         "containers": containers,
     }
+    shown |= _own(manifest)
     kept = {key: value for key, value in shown.items() if value}
     return yaml.dump(kept, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _own(manifest: Manifest) -> dict[str, Any]:
+    kind = manifest.ref.kind
+    if kind in _KEYS:
+        sections = (manifest.raw.get(name) for name in ("data", "binaryData", "stringData"))
+        return {"keys": [str(key) for one in sections if isinstance(one, Mapping) for key in one]}
+    return {name: _shown(manifest.raw.get(name)) for name in _SECTIONS.get(kind, ())}
 
 
 def _chosen(data: Any, keys: tuple[str, ...]) -> dict[str, Any]:

@@ -5,8 +5,12 @@ import asyncio
 from tocsin_contracts import ObjectRef
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.source import Commit, Source
+from tocsin_rca.collectors.declarations import Written, chosen, written
 from tocsin_rca.collectors.repository import Mentions, find_mentions
-from tocsin_rca.ports import FieldHistory
+from tocsin_rca.ports import Declared, FieldHistory
+
+KEPT_COMMITS = 16
+"""Commits whose manifests stay in memory."""
 
 
 class GitHistory:
@@ -17,6 +21,7 @@ class GitHistory:
     def __init__(self, source: Source, gitops: GitOps) -> None:
         self._source = source
         self._gitops = gitops
+        self._written: dict[tuple[str, str], tuple[Written, ...]] = {}
 
     async def recent_changes(
         self, target: ObjectRef, *, cluster: str, limit: int
@@ -26,6 +31,27 @@ class GitHistory:
         found = await asyncio.gather(*(self._of(repo, target, limit) for repo in serving))
         changes = [change for changes in found for change in changes]
         return tuple(sorted(changes, key=lambda change: change.at, reverse=True)[:limit])
+
+    async def declared(
+        self, namespace: str, names: tuple[str, ...], *, cluster: str, limit: int
+    ) -> tuple[Declared, ...]:
+        """Return what files declare in a namespace; may raise TocsinError."""
+        found: list[Declared] = []
+        for repo in self._gitops.serving(cluster, namespace):
+            head = await self._source.head(repo)
+            best = chosen(await self._read(repo, head), namespace, names)
+            found += [Declared(repo.name, head, file, manifest) for file, manifest in best[:limit]]
+        return tuple(found[:limit])
+
+    async def _read(self, repo: Repository, head: str) -> tuple[Written, ...]:
+        key = (repo.name, head)
+        if key not in self._written:
+            files = await self._source.files(repo, head)
+            if len(self._written) >= KEPT_COMMITS:
+                del self._written[next(iter(self._written))]
+            contents = {path: file.data for path, file in files.items()}
+            self._written[key] = await asyncio.to_thread(written, contents)
+        return self._written[key]
 
     async def _of(self, repo: Repository, target: ObjectRef, limit: int) -> list[FieldHistory]:
         head = await self._source.head(repo)

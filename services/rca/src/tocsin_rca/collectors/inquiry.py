@@ -9,11 +9,12 @@ from typing import TypeVar
 from tocsin_agents.budget import Budget, BudgetSpent
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest
-from tocsin_cluster.port import Cluster
+from tocsin_cluster.port import Cluster, Usage
+from tocsin_cluster.printed import Printed
 from tocsin_contracts import EvidenceKind, ObjectRef
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.evidence import Observation, observe
-from tocsin_rca.ports import Clock, FieldHistory, History
+from tocsin_rca.ports import Clock, Declared, FieldHistory, History
 
 T = TypeVar("T")
 Observations = tuple[Observation[object], ...]
@@ -93,6 +94,21 @@ class MeteredCluster:
         self._budget.spend()
         return await self._cluster.events(ref)
 
+    async def events_in(self, namespace: str) -> tuple[ClusterEvent, ...]:
+        """Pay, then ask for what was reported in a namespace."""
+        self._budget.spend()
+        return await self._cluster.events_in(namespace)
+
+    async def usage(self, namespace: str) -> tuple[Usage, ...]:
+        """Pay, then ask for what is used."""
+        self._budget.spend()
+        return await self._cluster.usage(namespace)
+
+    async def printed(self) -> tuple[Printed, ...]:
+        """Pay, then ask for what commands printed."""
+        self._budget.spend()
+        return await self._cluster.printed()
+
     async def logs(
         self, namespace: str, pod: str, container: str, *, previous: bool = False
     ) -> str | None:
@@ -119,6 +135,13 @@ class MeteredHistory:
         """Pay, then ask what commits changed."""
         self._budget.spend()
         return await self._history.recent_changes(target, cluster=cluster, limit=limit)
+
+    async def declared(
+        self, namespace: str, names: tuple[str, ...], *, cluster: str, limit: int
+    ) -> tuple[Declared, ...]:
+        """Pay, then ask what files declare."""
+        self._budget.spend()
+        return await self._history.declared(namespace, names, cluster=cluster, limit=limit)
 
 
 def reason(error: Exception) -> str:

@@ -95,10 +95,11 @@ def _is_placed(checkout: Checkout, file: str, target: ObjectRef) -> bool:
 
 
 def _about(target: ObjectRef, data: bytes) -> list[Manifest]:
-    return [manifest for manifest in _read(data) if _is(manifest.ref, target)]
+    return [manifest for manifest in read(data) if _is(manifest.ref, target)]
 
 
-def _read(data: bytes) -> Iterator[Manifest]:
+def read(data: bytes) -> Iterator[Manifest]:
+    """Yield what a file declares; a file that cannot be read declares nothing."""
     try:
         documents = list(yaml.load_all(data, Loader=yaml.CSafeLoader))
     except (yaml.YAMLError, ValueError):

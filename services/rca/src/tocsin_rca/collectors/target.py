@@ -1,21 +1,40 @@
 """Which objects an alert is about; what the cluster says beats what names suggest."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tocsin_cluster.manifest import Manifest, texts
+from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.owners import pods_of, root_owner
 from tocsin_cluster.port import Cluster
 from tocsin_contracts import Alert, ObjectRef, Workload
-from tocsin_rca.evidence.selectors import differing_keys, is_named_for, selects
+from tocsin_rca.collectors.behind import WORKLOADS, workload_behind
+from tocsin_rca.collectors.known import Known
+from tocsin_rca.ports import Declared
 
 MOST_PODS = 10
 _KINDS = ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Service")
+_LABELS = {
+    "horizontalpodautoscaler": "HorizontalPodAutoscaler",
+    "hpa": "HorizontalPodAutoscaler",
+    "persistentvolumeclaim": "PersistentVolumeClaim",
+    "pvc": "PersistentVolumeClaim",
+    "ingress": "Ingress",
+    "poddisruptionbudget": "PodDisruptionBudget",
+    "resourcequota": "ResourceQuota",
+    "replicaset": "ReplicaSet",
+    "job_name": "Job",
+    "service": "Service",
+}
+_OF_CLUSTER = {"node": "Node", "persistentvolume": "PersistentVolume"}
+"""Labels that name an object, where no label names the workload itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The object an alert points at, the workload behind it, and the pods worth a look."""
+    """The object an alert points at, the workload behind it, and the pods worth a look.
+
+    `manifest` is the workload as the cluster shows it, `declared` what files say in its namespace.
+    """
 
     alert: Alert
     named: ObjectRef | None = None
@@ -23,49 +42,91 @@ class Target:
     manifest: Manifest | None = None
     pods: tuple[Manifest, ...] = ()
     all_pods: int = 0
+    declared: tuple[Declared, ...] = ()
 
     @property
     def cluster(self) -> str:
         """The cluster as the alert names it; maybe empty."""
-        return self.alert.workload.cluster if self.alert.workload else ""
+        return cluster_of(self.alert)
 
     @property
     def namespace(self) -> str:
-        """Where to look."""
-        return self.named.namespace if self.named else ""
+        """Where to look; empty if neither the object nor the alert says."""
+        return self.named.namespace if self.named else namespace_of(self.alert)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the objects that it is about are called, and so may be those near them."""
+        refs = (self.named, self.workload, *(pod.ref for pod in self.pods))
+        return tuple(dict.fromkeys(ref.name for ref in refs if ref))
 
 
-async def find_target(alert: Alert, cluster: Cluster) -> Target:
-    """Return what the alert is about; a target without `named` when the cluster does not know it.
+def cluster_of(alert: Alert) -> str:
+    """Return the cluster that an alert names; empty if it names none."""
+    named = alert.workload.cluster if alert.workload else ""
+    return named or alert.labels.get("cluster", "")
+
+
+def namespace_of(alert: Alert) -> str:
+    """Return the namespace that an alert names; empty if it names none."""
+    if alert.workload:
+        return alert.workload.namespace
+    return alert.labels.get("exported_namespace") or alert.labels.get("namespace", "")
+
+
+def names_of(alert: Alert) -> tuple[str, ...]:
+    """Return what an alert calls the objects that it may be about."""
+    workload = (alert.workload.name,) if alert.workload else ()
+    labels = ("pod", "exported_pod", "container", *_LABELS, *_OF_CLUSTER)
+    named = (alert.labels[label] for label in labels if alert.labels.get(label))
+    return tuple(dict.fromkeys((*workload, *named)))
+
+
+async def find_target(alert: Alert, cluster: Cluster, declared: tuple[Declared, ...]) -> Target:
+    """Return what the alert is about; a target without `named` when nothing speaks of it.
 
     Raises what the cluster raises.
     """
-    named = await _named(alert, cluster)
+    known = Known(cluster, (one.manifest for one in declared))
+    named = await _named(alert, cluster, known)
     if named is None:
-        return Target(alert)
-    workload = await _workload_behind(named, cluster)
-    manifest = await cluster.get(workload) if workload else None
+        return Target(alert, declared=declared)
+    workload = await workload_behind(named, known)
+    manifest = await known.get(workload) if workload else None
     pods = await (pods_of(cluster, manifest) if manifest else _just(named, cluster))
     chosen = sorted(pods, key=lambda pod: _trouble(pod, alert))[:MOST_PODS]
-    return Target(alert, named, workload, manifest, tuple(chosen), len(pods))
+    shown = await cluster.get(workload) if workload else None
+    return Target(alert, named, workload, shown, tuple(chosen), len(pods), declared)
 
 
-async def _named(alert: Alert, cluster: Cluster) -> ObjectRef | None:
-    if alert.workload is None:
-        return None
-    for ref in _candidates(alert, alert.workload):
-        if await _is_known(ref, cluster):
+async def _named(alert: Alert, cluster: Cluster, known: Known) -> ObjectRef | None:
+    for ref in _candidates(alert):
+        if await _is_known(ref, known) or await cluster.events(ref):
             return ref
-    return None
+    namespace = namespace_of(alert)
+    shown = [one for kind in WORKLOADS for one in await cluster.list(kind, namespace)]
+    return None if shown else known.only(WORKLOADS, namespace)
 
 
-async def _is_known(ref: ObjectRef, cluster: Cluster) -> bool:
-    if await cluster.get(ref) is not None:
+async def _is_known(ref: ObjectRef, known: Known) -> bool:
+    if await known.get(ref) is not None:
         return True
-    return ref.kind == "Pod" and await root_owner(cluster, ref) != ref
+    return ref.kind == "Pod" and await root_owner(known, ref) != ref
 
 
-def _candidates(alert: Alert, workload: Workload) -> Iterator[ObjectRef]:
+def _candidates(alert: Alert) -> Iterator[ObjectRef]:
+    namespace, labels = namespace_of(alert), alert.labels
+    if alert.workload:
+        yield from _as_workload(alert, alert.workload)
+    for label, kind in _LABELS.items():
+        if labels.get(label) and namespace:
+            yield ObjectRef(kind=kind, namespace=namespace, name=labels[label])
+    for label, kind in _OF_CLUSTER.items():
+        if labels.get(label):
+            yield ObjectRef(kind=kind, name=labels[label])
+
+
+def _as_workload(alert: Alert, workload: Workload) -> Iterator[ObjectRef]:
     def called(kind: str, name: str) -> ObjectRef:
         return ObjectRef(kind=kind, namespace=workload.namespace, name=name)
 
@@ -76,34 +137,6 @@ def _candidates(alert: Alert, workload: Workload) -> Iterator[ObjectRef]:
     yield called("Pod", workload.name)
     for kind in _KINDS:
         yield called(kind, workload.name)
-
-
-async def _workload_behind(named: ObjectRef, cluster: Cluster) -> ObjectRef | None:
-    if named.kind != "Service":
-        return await root_owner(cluster, named)
-    selectors = {
-        service.ref: texts(service.dig("spec", "selector"))
-        for service in await cluster.list("Service", named.namespace)
-    }
-    selector = selectors.pop(named, {})
-    pods = await cluster.list("Pod", named.namespace)
-    chosen = [pod for pod in pods if selects(selector, pod.labels)]
-    near = [pod for pod in pods if len(differing_keys(selector, pod.labels)) == 1]
-    owners = await _owners(chosen or near, cluster)
-    related = _sole({owner for owner in owners if is_named_for(named.name, owner.name)})
-    if related or (not chosen and len(selector) == 1):
-        return related
-    unserved = [p for p in near if not any(selects(s, p.labels) for s in selectors.values())]
-    return _sole(owners) or (None if chosen else _sole(await _owners(unserved, cluster)))
-
-
-async def _owners(pods: Iterable[Manifest], cluster: Cluster) -> set[ObjectRef]:
-    runs = {pod.owner or pod.ref: pod.ref for pod in pods}
-    return {await root_owner(cluster, ref) for ref in runs.values()}
-
-
-def _sole(owners: set[ObjectRef]) -> ObjectRef | None:
-    return next(iter(owners)) if len(owners) == 1 else None
 
 
 async def _just(named: ObjectRef, cluster: Cluster) -> tuple[Manifest, ...]:

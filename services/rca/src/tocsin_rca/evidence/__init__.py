@@ -1,8 +1,9 @@
 """The case file and the pure reading of it; no IO."""
 
-from tocsin_rca.evidence.case import Case, Change, ContainerSighting
+from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.conclusion import InconclusiveReport, conclude
 from tocsin_rca.evidence.observation import LogText, Observation, ServiceView, number, observe
+from tocsin_rca.evidence.sightings import Change, ContainerSighting
 
 __all__ = [
     "Case",

@@ -1,62 +1,22 @@
 """The case file of one alert: all that was seen, with the look-ups that analyzers read it by."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from operator import eq
 from typing import Any, TypeVar
 
 from tocsin_cluster.events import ClusterEvent, read_time
-from tocsin_cluster.manifest import Container, Manifest, dig
+from tocsin_cluster.manifest import Manifest, dig
+from tocsin_cluster.port import Usage
+from tocsin_cluster.printed import Printed
 from tocsin_contracts import Alert, EvidenceKind, FieldPath, ObjectRef, Scalar
 from tocsin_rca.evidence.observation import LogText, Observation, ServiceView
-from tocsin_rca.ports import ChangedField, FieldHistory
+from tocsin_rca.evidence.sightings import Change, ContainerSighting
+from tocsin_rca.ports import ChangedField, Declared, FieldHistory
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class ContainerSighting:
-    """One container of one pod: how it fares, what the pod runs, and what people declared.
-
-    `declared` is None for a container that the workload does not know, such as a sidecar that an
-    admission webhook added, or when the workload itself was not seen.
-    """
-
-    pod: Observation[Manifest]
-    name: str
-    status: Mapping[str, Any]
-    runs: Mapping[str, Any]
-    declared: Container | None
-
-    @property
-    def ready(self) -> bool:
-        """Whether the container takes traffic."""
-        return self.status.get("ready") is True
-
-    @property
-    def running(self) -> bool:
-        """Whether the container runs at this moment."""
-        return dig(self.status, "state", "running") is not None
-
-    @property
-    def endings(self) -> tuple[Mapping[str, Any], ...]:
-        """How the container ended, the latest ending first."""
-        found = (dig(self.status, state, "terminated") for state in ("state", "lastState"))
-        return tuple(ending for ending in found if isinstance(ending, Mapping))
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A field that a commit changed, and the observation that shows it."""
-
-    seen: Observation[FieldHistory]
-    field: ChangedField
-
-    @property
-    def told(self) -> str:
-        """The commit as a sentence names it."""
-        return f"commit {self.seen.data.commit[:10]} ({self.seen.data.subject!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +34,11 @@ class Case:
 
     @property
     def workload_manifest(self) -> Observation[Manifest] | None:
-        """The workload as the cluster holds it."""
-        return next((o for o in self._of(Manifest) if o.data.ref == self.workload), None)
+        """The workload as the cluster holds it, or where that was not seen, as a file declares it.
+
+        Which of the two it is says the kind of its evidence.
+        """
+        return self.manifest(self.workload) if self.workload else None
 
     @property
     def pods(self) -> tuple[Observation[Manifest], ...]:
@@ -94,8 +57,24 @@ class Case:
 
     @property
     def logs(self) -> tuple[Observation[LogText], ...]:
-        """The logs of the containers that are in trouble."""
+        """The logs of the containers that are in trouble, and those that were recorded.
+
+        A recorded log may not say of which pod or container it is: then these are empty.
+        """
         return self._of(LogText)
+
+    @property
+    def usage(self) -> tuple[Observation[Usage], ...]:
+        """What pods, containers and nodes take, as far as it was measured."""
+        return self._of(Usage)
+
+    @property
+    def checks(self) -> tuple[Observation[Printed], ...]:
+        """What probes other than kubectl printed, such as `systemctl status` or a connection test.
+
+        `data.command` is what was asked, `data.text` the answer, `data.data` the same as JSON.
+        """
+        return tuple(o for o in self._of(Printed) if o.evidence.kind is EvidenceKind.CHECK)
 
     @property
     def missing(self) -> tuple[Observation[object], ...]:
@@ -117,9 +96,80 @@ class Case:
         """Every container of every pod that has a status."""
         return tuple(sighting for pod in self.pods for sighting in self._containers(pod))
 
-    def events(self, about: ObjectRef | None = None) -> tuple[Observation[ClusterEvent], ...]:
-        """Return the events, or those about one object."""
-        return tuple(e for e in self._of(ClusterEvent) if about is None or e.data.about == about)
+    def events(
+        self,
+        about: ObjectRef | None = None,
+        *,
+        reason: str | Iterable[str] = (),
+        saying: str = "",
+    ) -> tuple[Observation[ClusterEvent], ...]:
+        """Return the events: of one object, of some reasons, matching an expression, or all.
+
+        All are those of the namespace, of the nodes under the pods and of the pods themselves.
+        """
+        reasons = {reason} if isinstance(reason, str) else set(reason)
+        said = re.compile(saying)
+        return tuple(
+            e
+            for e in self._of(ClusterEvent)
+            if (about is None or e.data.about == about)
+            and (not reasons or e.data.reason in reasons)
+            and said.search(e.data.message)
+        )
+
+    def objects(self, kind: str, namespace: str | None = None) -> tuple[Observation[Manifest], ...]:
+        """Return the objects of a kind that the cluster shows: around the workload and near it.
+
+        Of a Secret and a ConfigMap it shows keys. One that was read from a table or a description
+        is not `whole`: what it does not hold may be there all the same.
+        """
+        found: dict[ObjectRef, Observation[Manifest]] = {}
+        for seen in (*self._of(Manifest), *self._services()):
+            if seen.data.ref.kind == kind and namespace in (None, seen.data.ref.namespace):
+                found.setdefault(seen.data.ref, seen)
+        return tuple(found.values())
+
+    def object(self, ref: ObjectRef) -> Observation[Manifest] | None:
+        """Return one object as the cluster shows it; None if it was not seen."""
+        return next((o for o in self.objects(ref.kind) if o.data.ref == ref), None)
+
+    def declarations(self, kind: str = "") -> tuple[Observation[Declared], ...]:
+        """Return what files of the repositories declare: of one kind, or all."""
+        found = self._of(Declared)
+        return tuple(o for o in found if kind in ("", o.data.manifest.ref.kind))
+
+    def declaration(self, ref: ObjectRef) -> Observation[Declared] | None:
+        """Return the one file that declares an object; None if none or several do."""
+        found = [o for o in self.declarations(ref.kind) if o.data.manifest.ref == ref]
+        return found[0] if len(found) == 1 else None
+
+    def manifests(self, kind: str) -> tuple[Observation[Manifest], ...]:
+        """Return the objects of a kind that the cluster shows, and those only files declare."""
+        shown = self.objects(kind)
+        known = {o.data.ref for o in shown}
+        declared = (
+            Observation(o.evidence, o.data.manifest)
+            for o in self.declarations(kind)
+            if o.data.manifest.ref not in known
+        )
+        return (*shown, *declared)
+
+    def manifest(self, ref: ObjectRef) -> Observation[Manifest] | None:
+        """Return one object as the cluster shows it, or else as a file declares it."""
+        return next((o for o in self.manifests(ref.kind) if o.data.ref == ref), None)
+
+    def texts(self, verb: str = "", kind: str = "") -> tuple[Observation[Printed], ...]:
+        """Return what kubectl printed, as text: `texts("describe", "Pod")`.
+
+        What it says of objects, events, usage and logs is also among those, as data.
+        """
+        return tuple(
+            o
+            for o in self._of(Printed)
+            if o.evidence.kind is EvidenceKind.OUTPUT
+            and verb in ("", o.data.command.verb)
+            and kind in ("", o.data.command.kind)
+        )
 
     def last_change(
         self,
@@ -139,6 +189,9 @@ class Case:
         return tuple(
             Observation(o.evidence, o.data) for o in self.observations if isinstance(o.data, kind)
         )
+
+    def _services(self) -> Iterator[Observation[Manifest]]:
+        return (Observation(o.evidence, o.data.manifest) for o in self.services)
 
     def _containers(self, pod: Observation[Manifest]) -> Iterator[ContainerSighting]:
         workload = self.workload_manifest

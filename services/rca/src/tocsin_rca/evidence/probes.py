@@ -9,8 +9,9 @@ from typing import Any
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Container, dig
 from tocsin_contracts import FieldPath
-from tocsin_rca.evidence.case import Case, ContainerSighting
+from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.observation import Observation
+from tocsin_rca.evidence.sightings import ContainerSighting
 
 _FAILURE = re.compile(
     r"(?P<probe>Liveness|Readiness) probe (?:failed|errored)[^:]*:(?P<why>.*)", re.S

@@ -1,0 +1,92 @@
+"""A folder of texts as people save them: which file holds what which command printed."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tocsin_cluster.errors import ClusterError
+from tocsin_cluster.printed import Command, Printed, parse
+
+INDEX = ("index.yaml", "index.yml")
+_TEXTS = (".txt", ".log", ".out", ".text", "")
+_OBJECTS = (".yaml", ".yml", ".json")
+_COMMANDS = ("kubectl", "oc ", "k ")
+_PROMPT = "$ "
+_LOGS = "logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What the index file says: the command of each file, and the namespace of commands."""
+
+    commands: Mapping[str, str]
+    namespace: str = ""
+
+
+def is_text(path: Path, folder: Path) -> bool:
+    """Whether a file holds what a command printed; logs in their own folder are not meant."""
+    inside = path.relative_to(folder)
+    if path.suffix == ".log":
+        return inside.parts[0] != _LOGS
+    named = path.name.startswith(_COMMANDS)
+    return named or (path.suffix in _TEXTS and not path.name.startswith("."))
+
+
+def is_index(path: Path, folder: Path) -> bool:
+    """Whether a file is the index of the folder."""
+    return path.parent == folder and path.name in INDEX
+
+
+def read_index(path: Path) -> Index:
+    """Read the index; ClusterError says what a right one looks like."""
+    try:
+        said = yaml.safe_load(path.read_bytes()) or {}
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise ClusterError(f"cannot read {str(path)!r}: {error}") from error
+    files: Any = said.get("files", {}) if isinstance(said, Mapping) else None
+    if not isinstance(files, Mapping):
+        raise ClusterError(
+            f"{str(path)!r} is no index; write `namespace: NAME` and `files: {{FILE: COMMAND}}`"
+        )
+    commands = {str(file): str(command) for file, command in files.items()}
+    return Index(commands, str(said.get("namespace") or ""))
+
+
+def read_text(path: Path, folder: Path, index: Index) -> Printed:
+    """Read one text; its command is in the index, in its first line after `$`, or its own name."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise ClusterError(f"cannot read {str(path)!r}: {error}; ask again") from error
+    inside = path.relative_to(folder).as_posix()
+    first, _, rest = text.partition("\n")
+    if inside in index.commands:
+        return Printed.of(index.commands[inside], text)
+    if first.startswith(_PROMPT):
+        return Printed.of(first, rest)
+    return Printed.of(_named(path), text)
+
+
+def home(printed: Iterable[Printed], index: Index, others: Iterable[str]) -> str:
+    """Return the namespace that is meant where none is said.
+
+    It is the one of the index, or else the only one that anything else names, or else `default`,
+    as it is for kubectl.
+    """
+    said = {one for one in (*_namespaces(printed), *others) if one}
+    return index.namespace or (said.pop() if len(said) == 1 else "default")
+
+
+def _namespaces(printed: Iterable[Printed]) -> Iterator[str]:
+    commands: Iterator[Command] = (one.command for one in printed)
+    return (command.namespace for command in commands)
+
+
+def _named(path: Path) -> str:
+    """A name with underscores stands for a command whose words it keeps apart by them."""
+    stem = path.stem if path.suffix in (*_TEXTS, *_OBJECTS) else path.name
+    spaced = stem.replace("_", " ")
+    return spaced if parse(spaced).of_kubectl and " " not in stem else stem

@@ -1,0 +1,116 @@
+"""Which cluster is meant by a name: the only one there is, or one of several recorded ones."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from tocsin_cluster.errors import ClusterError
+from tocsin_cluster.events import ClusterEvent
+from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.port import Cluster, Usage
+from tocsin_cluster.printed import Printed
+from tocsin_cluster.snapshot import SnapshotCluster
+from tocsin_contracts import ObjectRef
+
+KEPT = 32
+"""Recorded clusters that stay in memory."""
+
+
+class OneCluster:
+    """There is only one, whatever it is called."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def named(self, cluster: str) -> Cluster:
+        """Return the one."""
+        del cluster
+        return self._cluster
+
+
+class RecordedClusters:
+    """A folder of snapshots, each in a folder that is called as its cluster.
+
+    ClusterError if there is no such folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        if not root.is_dir():
+            raise ClusterError(
+                f"no folder {str(root)!r}: give one with a snapshot for each cluster"
+            )
+        self._root = root
+        self._known: dict[str, SnapshotCluster] = {}
+
+    def named(self, cluster: str) -> Cluster:
+        """Return one; without a name the only one. ClusterError if it cannot be told, or read."""
+        name = cluster or self._only()
+        if name not in self._names():
+            raise ClusterError(
+                f"no snapshot of the cluster {name!r} in {str(self._root)!r}: record it"
+            )
+        if name not in self._known:
+            if len(self._known) >= KEPT:
+                del self._known[next(iter(self._known))]
+            self._known[name] = SnapshotCluster(self._root / name)
+        return self._known[name]
+
+    def _only(self) -> str:
+        names = self._names()
+        if len(names) != 1:
+            raise ClusterError(
+                f"the alert names no cluster, and {str(self._root)!r} holds {len(names)}"
+            )
+        return names.pop()
+
+    def _names(self) -> set[str]:
+        try:
+            return {path.name for path in self._root.iterdir() if path.is_dir()}
+        except OSError as error:
+            raise ClusterError(f"cannot look through {str(self._root)!r}: {error}") from error
+
+
+class UnseenCluster:
+    """A cluster that cannot be looked at: every question raises ClusterError, which says why."""
+
+    source = "cluster"
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    @property
+    def recorded_at(self) -> datetime | None:
+        """Never."""
+        return None
+
+    async def get(self, ref: ObjectRef) -> Manifest | None:
+        """Raise."""
+        raise ClusterError(self._why)
+
+    async def list(
+        self, kind: str, namespace: str, labels: Mapping[str, str] | None = None
+    ) -> tuple[Manifest, ...]:
+        """Raise."""
+        raise ClusterError(self._why)
+
+    async def events(self, ref: ObjectRef) -> tuple[ClusterEvent, ...]:
+        """Raise."""
+        raise ClusterError(self._why)
+
+    async def events_in(self, namespace: str) -> tuple[ClusterEvent, ...]:
+        """Raise."""
+        raise ClusterError(self._why)
+
+    async def logs(
+        self, namespace: str, pod: str, container: str, *, previous: bool = False
+    ) -> str | None:
+        """Raise."""
+        raise ClusterError(self._why)
+
+    async def usage(self, namespace: str) -> tuple[Usage, ...]:
+        """Raise."""
+        raise ClusterError(self._why)
+
+    async def printed(self) -> tuple[Printed, ...]:
+        """Raise."""
+        raise ClusterError(self._why)

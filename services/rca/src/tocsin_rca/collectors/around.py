@@ -1,0 +1,83 @@
+"""The objects around the workload: what it refers to, and what limits, exposes or scales it."""
+
+from collections.abc import Iterable
+
+from tocsin_cluster.manifest import Manifest
+from tocsin_contracts import EvidenceKind
+from tocsin_rca.collectors.excerpts import excerpt
+from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
+from tocsin_rca.collectors.target import Target
+
+MOST_OF_A_KIND = 25
+NAMESPACED = (
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "ReplicaSet",
+    "Job",
+    "CronJob",
+    "Pod",
+    "Service",
+    "Endpoints",
+    "EndpointSlice",
+    "ConfigMap",
+    "Secret",
+    "ServiceAccount",
+    "Role",
+    "RoleBinding",
+    "ResourceQuota",
+    "LimitRange",
+    "HorizontalPodAutoscaler",
+    "PodDisruptionBudget",
+    "PersistentVolumeClaim",
+    "NetworkPolicy",
+    "Ingress",
+    "PrometheusRule",
+    "Application",
+)
+CLUSTER_WIDE = (
+    "Node",
+    "Namespace",
+    "PersistentVolume",
+    "StorageClass",
+    "IngressClass",
+    "PriorityClass",
+)
+_ELSEWHERE = {"Application": ("argocd", "openshift-gitops")}
+"""Kinds whose objects are about a namespace and kept in another one."""
+
+
+async def collect(target: Target, inquiry: Inquiry) -> Observations:
+    """Return the objects of each kind, those with a name like the workload's first."""
+    places = [(kind, target.namespace) for kind in NAMESPACED if target.namespace]
+    places += [(kind, "") for kind in CLUSTER_WIDE]
+    places += [(kind, namespace) for kind, names in _ELSEWHERE.items() for namespace in names]
+    return await together(
+        inquiry.ask(
+            inquiry.cluster.source, _query(kind, namespace), _look(kind, namespace, target, inquiry)
+        )
+        for kind, namespace in dict.fromkeys(places)
+    )
+
+
+async def _look(kind: str, namespace: str, target: Target, inquiry: Inquiry) -> Observations:
+    found = await inquiry.cluster.list(kind, namespace)
+    best = sorted(found, key=lambda one: not _is_near(one, target.names))
+    seen: Observations = tuple(
+        inquiry.saw(EvidenceKind.OBJECT, f"get {one.ref}", excerpt(one), one)
+        for one in best[:MOST_OF_A_KIND]
+    )
+    more = len(found) - MOST_OF_A_KIND
+    if more <= 0:
+        return seen
+    why = f"{more} more were left out"
+    return (*seen, inquiry.missing(inquiry.cluster.source, _query(kind, namespace), why))
+
+
+def _query(kind: str, namespace: str) -> str:
+    return f"every {kind} in {namespace}" if namespace else f"every {kind}"
+
+
+def _is_near(one: Manifest, names: Iterable[str]) -> bool:
+    own = one.ref.name
+    return any(name in own or own in name for name in names)

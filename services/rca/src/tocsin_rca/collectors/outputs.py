@@ -1,0 +1,49 @@
+"""What commands printed, as it was recorded: text that says more than the objects in it."""
+
+from collections.abc import Iterable
+
+from tocsin_cluster.printed import Command, Printed
+from tocsin_contracts import EvidenceKind
+from tocsin_kit.untrusted import clean
+from tocsin_rca.collectors.inquiry import Inquiry, Observations
+from tocsin_rca.collectors.target import Target
+from tocsin_rca.evidence import LogText, Observation
+
+MOST = 60
+LONGEST = 64_000
+
+
+async def collect(target: Target, inquiry: Inquiry) -> Observations:
+    """Return the texts that concern the namespace or no namespace, those with its names first."""
+    query = "what commands printed"
+    return await inquiry.ask(inquiry.cluster.source, query, _look(target, inquiry))
+
+
+async def _look(target: Target, inquiry: Inquiry) -> Observations:
+    printed = await inquiry.cluster.printed()
+    concerned = [one for one in printed if _concerns(one.command, target.namespace)]
+    best = sorted(concerned, key=lambda one: not _speaks_of(one, target.names))
+    seen = tuple(_seen(one, inquiry) for one in best[:MOST])
+    if len(best) <= MOST:
+        return seen
+    why = f"{len(best) - MOST} more texts were left out"
+    return (*seen, inquiry.missing(inquiry.cluster.source, "what commands printed", why))
+
+
+def _seen(one: Printed, inquiry: Inquiry) -> Observation[object]:
+    command, text = one.command, clean(one.text, LONGEST).text
+    query = command.text
+    if command.verb == "logs":
+        pod = command.names[0] if command.kind == "Pod" and command.names else ""
+        log = LogText(pod, command.container, command.previous, text)
+        return inquiry.saw(EvidenceKind.LOG, query, text, log)
+    kind = EvidenceKind.OUTPUT if command.of_kubectl else EvidenceKind.CHECK
+    return inquiry.saw(kind, query, text, Printed(command, text, one.data))
+
+
+def _concerns(command: Command, namespace: str) -> bool:
+    return not namespace or command.namespace in ("", namespace)
+
+
+def _speaks_of(one: Printed, names: Iterable[str]) -> bool:
+    return any(name in one.command.text or name in one.text for name in names)
