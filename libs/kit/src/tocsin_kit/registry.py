@@ -56,8 +56,9 @@ def installed(kind: str, group: str, names: Iterable[str]) -> list[Any]:
     PermanentError for a name that nothing or more than one package brings, and for a plugin that
     does not load or calls itself otherwise.
     """
-    points = entry_points(group=group)
-    return [_loaded(kind, _only(kind, name, points)) for name in dict.fromkeys(names)]
+    wanted = dict.fromkeys(names)
+    points = entry_points(group=group) if wanted else ()  # it reads a file of each package
+    return [_loaded(kind, _only(kind, name, points)) for name in wanted]
 
 
 def _only(kind: str, name: str, points: Iterable[EntryPoint]) -> EntryPoint:
