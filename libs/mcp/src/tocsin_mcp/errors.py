@@ -5,6 +5,7 @@ TransientError
     └── SilentError   a call was not answered in time; the connection may be good
 PermanentError
 ├── RefusedError   the server took the call and said no: unknown tool, wrong arguments
+│   └── NotOfferedError   we did not even ask: not allowed, not accepted, or changed
 └── ConfigError    servers.yaml, the pins or a setting cannot be right
 """
 
@@ -21,6 +22,10 @@ class SilentError(LostError):
 
 class RefusedError(PermanentError):
     """The server will not do this, however often it is asked."""
+
+
+class NotOfferedError(RefusedError):
+    """The tool may not be used; the message says what would have to be done."""
 
 
 class ConfigError(PermanentError):

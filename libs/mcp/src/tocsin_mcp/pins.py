@@ -88,6 +88,8 @@ class Pins:
         except FileNotFoundError:
             self._seen, self._pins = None, {}
             return
+        except OSError as error:
+            raise ConfigError(f"MCP pins: cannot read {str(self._file)!r}: {error}") from error
         seen = (stat.st_mtime_ns, stat.st_ino)
         if seen != self._seen:
             self._pins, self._seen = self._read().servers, seen

@@ -16,7 +16,7 @@ from tocsin_kit import logging
 from tocsin_kit.backoff import Backoff
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_mcp.config import Server
-from tocsin_mcp.errors import ConfigError, LostError, RefusedError, SilentError
+from tocsin_mcp.errors import ConfigError, LostError, NotOfferedError, RefusedError, SilentError
 from tocsin_mcp.offers import Offer, Standing, offers
 from tocsin_mcp.pins import Pins
 from tocsin_mcp.port import CallAnswer, Connect, ListedTool, OnProgress, Peer
@@ -108,20 +108,22 @@ class Session:
     async def _tried(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None
     ) -> CallAnswer:
+        peer, offer = await self._connection(), self._offered(name)
         try:
-            return await self._once(name, arguments, on_progress)
+            return await self._asked(peer, offer, arguments, on_progress)
         except LostError:
-            if self._offer(name).capability is not Capability.READ:
+            if offer.capability is not Capability.READ:
                 raise
-        return await self._once(name, arguments, on_progress)
+        peer, offer = await self._connection(), self._offered(name)
+        return await self._asked(peer, offer, arguments, on_progress)
 
-    async def _once(
-        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None
+    async def _asked(
+        self,
+        peer: Peer,
+        offer: Offer,
+        arguments: Mapping[str, Any],
+        on_progress: OnProgress | None,
     ) -> CallAnswer:
-        peer = await self._connection()
-        offer = self._offer(name)
-        if offer.standing is not Standing.OFFERED:
-            raise RefusedError(f"tool {self.server.name}.{name} is not offered: {offer.why}")
         try:
             return await peer.call(offer.tool.name, arguments, on_progress)
         except LostError as error:
@@ -136,27 +138,37 @@ class Session:
             await self._up.wait()
         return self._peer
 
-    def _offer(self, name: str) -> Offer:
-        for offer in offers(self.server, self._tools, self._pins):
-            if offer.name == name:
-                return offer
-        raise RefusedError(f"MCP server {self.server.name!r} has no tool {name!r}")
+    def _offered(self, name: str) -> Offer:
+        all_offers = offers(self.server, self._tools, self._pins)
+        offer = next((one for one in all_offers if one.name == name), None)
+        if offer is None:
+            raise NotOfferedError(f"MCP server {self.server.name!r} has no tool {name!r}")
+        if offer.standing is not Standing.OFFERED:
+            raise NotOfferedError(f"tool {self.server.name}.{name} is not offered: {offer.why}")
+        return offer
 
     async def _supervise(self) -> None:
-        while not self._stopping:
-            since = self._clock.now()
-            self.state = State.CONNECTING
-            try:
-                await self._live()
-            except LostError as error:
-                self._note(str(error))
-            except TimeoutError:
-                self._note(f"no connection within {self.server.entry.timeout:g} s")
-            finally:
-                self._down()
-            if not self._stopping:
-                await self._pause((self._clock.now() - since).total_seconds())
-        self.state = State.CLOSED
+        try:
+            while not self._stopping:
+                await self._try()
+        finally:
+            self.state = State.CLOSED
+            self._settled.set()
+
+    async def _try(self) -> None:
+        """Live through one connection, and wait before there is another."""
+        since = self._clock.now()
+        self.state = State.CONNECTING
+        try:
+            await self._live()
+        except LostError as error:
+            self._note(str(error))
+        except TimeoutError:
+            self._note(f"no connection within {self.server.entry.timeout:g} s")
+        finally:
+            self._down()
+        if not self._stopping:
+            await self._pause((self._clock.now() - since).total_seconds())
 
     async def _live(self) -> None:
         """Connect, and stay until the connection is lost or not wanted any more."""
