@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 from rich.console import Console
 
-from tocsin_cli.commands import alert, config, decide, demo, run, token, topology, up
+from tocsin_cli.commands import alert, config, decide, demo, mcp, run, token, topology, up
 from tocsin_cli.errors import ExitCode, exit_code
 from tocsin_cli.terminal import plain, show
 from tocsin_kit.errors import TocsinError
@@ -33,6 +33,8 @@ def tree() -> typer.Typer:
     root.add_typer(_runs(), name="run")
     root.add_typer(_topology(), name="topology")
     root.add_typer(_config(), name="config")
+    root.add_typer(_mcp(), name="mcp")
+    root.add_typer(_tools(), name="tools")
     return root
 
 
@@ -66,6 +68,21 @@ def _runs() -> typer.Typer:
     runs.command("reject")(decide.reject)
     runs.command("cancel")(decide.cancel)
     return runs
+
+
+def _mcp() -> typer.Typer:
+    servers = typer.Typer(help="The MCP servers of this machine.", no_args_is_help=True)
+    servers.command("list")(mcp.list_servers)
+    servers.command("doctor")(mcp.doctor)
+    servers.command("accept")(mcp.accept)
+    return servers
+
+
+def _tools() -> typer.Typer:
+    tools = typer.Typer(help="What agents can use.", no_args_is_help=True)
+    tools.callback()(lambda: None)
+    tools.command("list")(mcp.list_tools)
+    return tools
 
 
 def _topology() -> typer.Typer:

@@ -32,7 +32,7 @@ class Section:
 
 def run_list(runs: Sequence[RunSummary]) -> Text:
     """Return one line for each run, in columns that are never cut."""
-    head, *lines = _aligned([_COLUMNS, *map(_cells, runs)])
+    head, *lines = aligned([_COLUMNS, *map(_cells, runs)])
     text = Text(head, "bold", no_wrap=True)
     for run, line in zip(runs, lines, strict=True):
         text.append(f"\n{line}", "dim" if run.state.terminal else "")
@@ -93,7 +93,7 @@ def diff(unified: str) -> Text:
 def timeline(view: RunView) -> Text:
     """Return the facts of a run, one a line."""
     rows = [(_time(entry.at), entry.producer, entry.text) for entry in view.timeline]
-    return _indented("timeline", _aligned(rows))
+    return _indented("timeline", aligned(rows))
 
 
 def _cells(run: RunSummary) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def _incident(view: RunView) -> Text:
     if view.first_seen and view.last_seen:
         counts.append(f"seen from {_time(view.first_seen)} to {_time(view.last_seen)}")
     members = [(one.status.value, one.severity.value, one.title) for one in view.members]
-    shown = _aligned(members[:_MEMBERS]) if len(members) > 1 else []
+    shown = aligned(members[:_MEMBERS]) if len(members) > 1 else []
     more = [f"and {len(members) - _MEMBERS} more"] if len(members) > _MEMBERS else []
     return _indented("incident", [one_line(f"same {common}"), *counts, *shown, *more])
 
@@ -137,7 +137,7 @@ def _triage(triage: TriageView) -> Text:
 def _evidence(hypothesis: Hypothesis) -> Text:
     """Show what the cause rests on; the rest is only counted."""
     cited = [e for e in hypothesis.evidence if e.id in hypothesis.finding.evidence]
-    text = _indented("evidence", _aligned([(e.id, _gist(e)) for e in cited]))
+    text = _indented("evidence", aligned([(e.id, _gist(e)) for e in cited]))
     others = len(hypothesis.evidence) - len(cited)
     return text.append(f"\n  and {others} more that were looked at", "dim")
 
@@ -185,7 +185,8 @@ def _indented(title: str, lines: Iterable[str]) -> Text:
     return text
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines whose columns stand below each other."""
     cells = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]

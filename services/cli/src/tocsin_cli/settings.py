@@ -7,10 +7,10 @@ from pydantic import Field, SecretStr
 
 from tocsin_cli.errors import UnreachableError
 from tocsin_cli.workspace import Up, Workspace
-from tocsin_kit.settings import ServiceSettings
+from tocsin_mcp.settings import McpSettings
 
 
-class Settings(ServiceSettings):
+class Settings(McpSettings):
     """Read as every service reads its own, so that both sides mean the same bus and store."""
 
     service: ClassVar[str] = "cli"
