@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from signal import SIGKILL
 
 import pytest
@@ -15,7 +16,14 @@ from tocsin_contracts import AlertAccepted, AlertResolved, Event, RunState
 from tocsin_contracts.views import RunSummary
 from tocsin_kit.errors import TocsinError
 from tocsin_testing.harness import until
-from tocsin_testing.monitoring import Alertmanager, Prometheus, Target, missing, scraped
+from tocsin_testing.monitoring import (
+    Alertmanager,
+    Prometheus,
+    Target,
+    missing,
+    scraped,
+    webhook,
+)
 from tocsin_testing.pipeline import INGEST_TOKEN, Pipeline, pipeline
 
 ABSENT = missing()
@@ -78,8 +86,8 @@ async def monitored(folder) -> AsyncIterator[Monitored]:
         with ExitStack() as peers:
             target = Target()
             address = peers.enter_context(scraped(target))
-            receiver = f"{running.ingest_url}/webhook/alertmanager"
-            alertmanager = Alertmanager(folder / "am", receiver, INGEST_TOKEN, ["alertname"])
+            receiver = webhook(f"{running.ingest_url}/webhook/alertmanager", INGEST_TOKEN)
+            alertmanager = Alertmanager(folder / "am", receiver, ["alertname"])
             peers.enter_context(alertmanager)
             prometheus = Prometheus(folder / "prometheus", address, alertmanager.address, ALERTS)
             peers.enter_context(prometheus)
@@ -143,3 +151,49 @@ async def test_p1_every_alert_ends_in_the_run_store_once_whoever_is_killed_meanw
             lambda: world.runs_of("cart"), lambda runs: len(runs["cart"]) == 2, SECONDS
         )
         assert first["cart"] in {run.run_id for run in again["cart"]}, "a new episode, a new run"
+
+
+LABELS = {"alertname": "CartSlow", "severity": "warning", "namespace": "shop", "deployment": "cart"}
+
+
+def pagers(ingest_url):
+    """Alertmanager's own ways to Opsgenie and VictorOps, led to ingest."""
+    opsgenie = {
+        "api_url": f"{ingest_url}/webhook/opsgenie/",
+        "api_key": INGEST_TOKEN,
+        "update_alerts": True,
+    }
+    about = {name: f"{{{{ .CommonLabels.{name} }}}}" for name in ("namespace", "deployment")}
+    victorops = {
+        "api_url": f"{ingest_url}/webhook/victorops",
+        "api_key": INGEST_TOKEN,
+        "routing_key": "sre",
+        "custom_fields": about,
+    }
+    return {"opsgenie_configs": [opsgenie], "victorops_configs": [victorops]}
+
+
+async def test_what_alertmanager_tells_opsgenie_and_victorops_is_one_run_which_its_end_resolves(
+    tmp_path,
+):
+    async with pipeline(tmp_path) as running:
+        with Alertmanager(tmp_path / "am", pagers(running.ingest_url), ["..."]) as alertmanager:
+            began = datetime.now(UTC) - timedelta(minutes=1)
+            alertmanager.take({"labels": LABELS, "startsAt": began.isoformat()})
+            (run,) = await until(
+                lambda: _found(running), lambda runs: [r.firing for r in runs] == [2], SECONDS
+            )
+            assert (run.workload.namespace, run.workload.name) == ("shop", "cart")
+
+            ended = datetime.now(UTC).isoformat()
+            alertmanager.take({"labels": LABELS, "startsAt": began.isoformat(), "endsAt": ended})
+            (run,) = await until(
+                lambda: _found(running), lambda runs: [r.resolved for r in runs] == [2], SECONDS
+            )
+            facts = [fact for fact in await running.facts() if isinstance(fact, AlertResolved)]
+            assert {fact.alert.source for fact in facts} == {"opsgenie", "victorops"}
+            assert [fact.still_firing for fact in facts] == [1, 0]
+
+
+async def _found(running: Pipeline) -> list[RunSummary]:
+    return list(await running.gateway.runs(limit=10))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from tocsin_contracts import AlertStatus, Severity
 from tocsin_ingest import sources
@@ -187,6 +188,29 @@ def test_an_operator_describes_a_sender():
     assert (slow.workload.cluster, slow.workload.name) == ("prod-eu-1", "cart")
     assert (dead.status, dead.severity, dead.labels["team"]) == ("resolved", "critical", "web")
     assert dead.link == "https://acme.example.com/x-1"
+
+
+@pytest.mark.parametrize("number", [*range(6), 9])
+def test_a_number_is_no_severity_unless_somebody_says_so_and_is_kept(number):
+    (alert,) = alerts_of("generic", {"title": "t", "severity": number})
+    assert (alert.severity, alert.severity_given) == (Severity.UNKNOWN, str(number))
+    (alert,) = described({"title": "t", "severity": number}, severity="severity")
+    assert (alert.severity, alert.severity_given) == (Severity.UNKNOWN, str(number))
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [(9, "critical"), ("Sev A", "warning"), ("high", "critical"), (1, "unknown")],
+)
+def test_an_operator_says_what_the_severities_of_a_sender_are(given, severity):
+    said = {"9": "critical", "Sev A": "warning"}
+    (alert,) = described({"title": "t", "s": given}, severity="s", severities=said)
+    assert (alert.severity, alert.severity_given) == (severity, str(given))
+
+
+def test_a_severity_that_is_described_by_a_word_that_says_none_is_refused():
+    with pytest.raises(ValidationError, match="'loud' says no severity"):
+        SourceMapping(title="title", severities={"1": "loud"})
 
 
 @pytest.mark.parametrize(

@@ -275,6 +275,22 @@ def test_graylog_tells_its_events_apart_by_what_they_are_grouped_by():
     assert one("graylog", event("a")).severity is Severity.WARNING
 
 
+@pytest.mark.parametrize(
+    ("told", "severity"),
+    [
+        ({"priority": 1}, Severity.INFO),
+        ({"priority": 3}, Severity.CRITICAL),
+        ({"fields": {"level": 1}}, Severity.CRITICAL),
+        ({"fields": {"level": 4}}, Severity.WARNING),
+        ({"priority": 1, "fields": {"level": 1}}, Severity.INFO),
+        ({}, Severity.UNKNOWN),
+    ],
+)
+def test_graylogs_priority_ascends_and_the_level_of_a_message_descends(told, severity):
+    sent = {"event_definition_title": "Errors", "event": told}
+    assert one("graylog", sent).severity is severity
+
+
 @pytest.mark.parametrize("source", ["nagios", "checkmk"])
 @pytest.mark.parametrize(
     ("kind", "state", "status"),
@@ -315,6 +331,41 @@ def test_a_notification_of_a_service_is_what_its_kind_and_state_say(source, kind
 def test_macros_are_known_however_they_are_spelt(names):
     alert = one("nagios", dict(zip(names, ["PROBLEM", "db-1", "DOWN"], strict=True)))
     assert (alert.title, alert.severity) == ("db-1", Severity.CRITICAL)
+
+
+@pytest.mark.parametrize(
+    ("service", "state", "severity", "status"),
+    [
+        ("disk", "0", "none", "resolved"),
+        ("disk", "1", "warning", "firing"),
+        ("disk", "2", "critical", "firing"),
+        ("disk", "3", "unknown", "firing"),
+        ("", "0", "none", "resolved"),
+        ("", "1", "critical", "firing"),
+        ("", "2", "critical", "firing"),
+    ],
+)
+def test_the_number_of_a_state_means_another_thing_of_a_host_than_of_a_service(
+    service, state, severity, status
+):
+    alert = one("nagios", {"host_name": "db-1", "service_desc": service, "state": state})
+    assert (alert.severity, alert.status) == (severity, status)
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [
+        *(("Sev0", "critical"), ("Sev1", "critical"), ("Sev2", "warning"), ("Sev3", "info")),
+        *(("Sev4", "info"), ("3", "info"), ("0", "critical"), ("Error", "critical")),
+        *(("Informational", "info"), ("Sev9", "unknown")),
+    ],
+)
+def test_azures_severities_are_those_of_its_documentation(given, severity):
+    essentials = {"alertRule": "A", "monitorCondition": "Fired", "severity": given}
+    common = one("azure_monitor", {"data": {"essentials": essentials}})
+    classic = {"status": "Activated", "context": {"name": "A", "severity": given}}
+    assert common.severity == one("azure_monitor", classic).severity == severity
+    assert common.severity_given == given
 
 
 @pytest.mark.parametrize("kind", ["DOWNTIMESTART", "DOWNTIMEEND", "DOWNTIMECANCELLED"])

@@ -107,9 +107,34 @@ def test_any_other_severity_is_unknown(text):
         assert values.severity(text) is Severity.UNKNOWN
 
 
-@pytest.mark.parametrize("given", ["4", "5", "10", "very critical", "", "alerts"])
+@pytest.mark.parametrize(
+    "given", [*map(str, range(8)), "10", "-1", "Sev 7", "very critical", "", "alerts"]
+)
 def test_a_severity_is_never_guessed(given):
     assert values.severity(given) is Severity.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        (values.AZURE, "critical critical warning info info unknown"),
+        (values.ZABBIX, "unknown info warning warning critical critical unknown"),
+        (values.GRAYLOG, "unknown info warning critical critical unknown"),
+        (values.SYSLOG, "critical critical critical critical warning info info info unknown"),
+        (values.NAGIOS_SERVICE, "none warning critical unknown unknown"),
+        (values.NAGIOS_HOST, "none critical critical unknown"),
+        (values.SEVS, "critical critical warning warning unknown"),
+    ],
+)
+def test_a_number_means_what_the_documentation_of_its_sender_says(scale, expected):
+    numbers = range(len(expected.split()))
+    assert [values.severity(str(number), scale) for number in numbers] == expected.split()
+    assert values.severity("critical", scale) is Severity.CRITICAL
+
+
+def test_azures_sev3_is_harmless_and_everybody_elses_is_not():
+    assert values.severity("Sev3", values.AZURE) is Severity.INFO
+    assert values.severity("Sev3") is Severity.WARNING
 
 
 def test_no_word_says_two_severities():

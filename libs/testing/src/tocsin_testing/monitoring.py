@@ -64,23 +64,17 @@ class _Web(ServerProcess):
 
 
 class Alertmanager(_Web):
-    """Sends to ingest, with a token, as soon as its own rules of grouping allow."""
+    """Sends to one receiver as soon as its own rules of grouping allow."""
 
     name = "prometheus-alertmanager"
 
-    def __init__(self, data: Path, receiver: str, token: str, group_by: Sequence[str]) -> None:
+    def __init__(self, data: Path, receiver: Mapping[str, object], group_by: Sequence[str]) -> None:
         super().__init__(data)
         self._receiver = receiver
-        self._token = token
         self._group_by = list(group_by)
 
     def command(self) -> list[str]:
         """Write the configuration; clustering is off."""
-        webhook = {
-            "url": self._receiver,
-            "send_resolved": True,
-            "http_config": {"authorization": {"credentials": self._token}},
-        }
         route = {
             "receiver": "tocsin",
             "group_by": self._group_by,
@@ -88,8 +82,8 @@ class Alertmanager(_Web):
             "group_interval": "1s",
             "repeat_interval": "1h",
         }
-        receivers = [{"name": "tocsin", "webhook_configs": [webhook]}]
-        config = self._write("alertmanager.yml", {"route": route, "receivers": receivers})
+        receiver = {"name": "tocsin", **self._receiver}
+        config = self._write("alertmanager.yml", {"route": route, "receivers": [receiver]})
         return [
             self._program(),
             f"--config.file={config}",
@@ -97,6 +91,24 @@ class Alertmanager(_Web):
             f"--web.listen-address={self.address}",
             "--cluster.listen-address=",
         ]
+
+    def take(self, *alerts: Mapping[str, object]) -> None:
+        """Tell it of alerts, as Prometheus does; one whose `endsAt` has passed is over."""
+        connection = HTTPConnection(LOOPBACK, self.ports[0], timeout=_SECONDS)
+        try:
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", "/api/v2/alerts", json.dumps(alerts), headers)
+            answer = connection.getresponse()
+            if answer.status != OK:
+                raise PermanentError(f"Alertmanager took no alert: {answer.read().decode()}")
+        finally:
+            connection.close()
+
+
+def webhook(url: str, token: str) -> dict[str, object]:
+    """Return the receiver that our documentation recommends."""
+    authorization = {"authorization": {"credentials": token}}
+    return {"webhook_configs": [{"url": url, "send_resolved": True, "http_config": authorization}]}
 
 
 class Prometheus(_Web):

@@ -64,7 +64,7 @@ def alert_of(reading: Reading, identity: Identity) -> Alert:
         fingerprint=identity.fingerprint(reading),
         status=reading.status,
         title=reading.title,
-        severity=values.severity(reading.severity),
+        severity=values.severity(reading.severity, reading.scale),
         severity_given=reading.severity,
         summary=reading.summary,
         labels=dict(reading.labels),

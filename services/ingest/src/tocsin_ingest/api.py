@@ -1,6 +1,6 @@
 """The webhook endpoint: verify, parse every alert, admit each, answer only once all is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from starlette.applications import Starlette
@@ -16,12 +16,19 @@ from tocsin_ingest.edge import answers, openapi
 from tocsin_ingest.edge.answers import RefusedError
 from tocsin_ingest.edge.bodies import Limits, payload_of
 from tocsin_ingest.edge.counting import ALERTS, Reason
-from tocsin_ingest.edge.door import Door, Entered
+from tocsin_ingest.edge.door import KEY_IN_PATH, Door, Entered
 from tocsin_ingest.edge.gate import Gate, Known
 from tocsin_ingest.edge.memo import Memo
 from tocsin_ingest.edge.subscriptions import Subscriptions
 from tocsin_ingest.marks import MARKS, Marks
-from tocsin_ingest.ports import AlertSource, BadPayloadError, Delivery, Reading, Taker
+from tocsin_ingest.ports import (
+    AlertSource,
+    BadPayloadError,
+    Delivery,
+    Reading,
+    Taker,
+    endpoints_of,
+)
 from tocsin_ingest.senders import Auth
 from tocsin_kit import logging
 from tocsin_kit.clock import Clock, SystemClock
@@ -69,12 +76,19 @@ class Api:
             Route(f"/webhook/{path}", self.receive, methods=["POST"])
             for path in ("{source}", "{source}/{instance}")
         ]
+        routes += [route for source in self._sources for route in self._endpoints(source)]
         routes.append(Route("/chat", partial(self.deliver, source=CHAT), methods=["POST"]))
-        document = openapi.document([source.name for source in self._sources])
+        document = openapi.document(list(self._sources))
         return Starlette(
             routes=[*routes, *others, Route("/openapi.json", openapi.endpoint(document))],
             exception_handlers={RefusedError: answers.refuse, HTTPException: answers.no_route},
         )
+
+    def _endpoints(self, source: AlertSource) -> Iterator[Route]:
+        """The addresses of a source below its own."""
+        take = partial(self.deliver, source=source.name)
+        for one in endpoints_of(source):
+            yield Route(f"/webhook/{source.name}/{one.path}", take, methods=list(one.methods))
 
     async def receive(self, request: Request) -> Response:
         """Take one webhook request."""
@@ -128,7 +142,12 @@ class Api:
         self._door.believe(entered.known, entered.place)
         try:
             readings = source.parse(
-                Delivery(payload=payload, received_at=now, headers=entered.headers)
+                Delivery(
+                    payload=payload,
+                    received_at=now,
+                    headers=entered.headers,
+                    path={n: text for n, text in request.path_params.items() if n != KEY_IN_PATH},
+                )
             )
         except BadPayloadError as error:
             hint = f"see docs/sources.md for {source.name}"

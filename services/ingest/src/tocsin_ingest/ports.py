@@ -16,11 +16,27 @@ from tocsin_kit.timers import Timer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One request of a sender, verified and decoded; header names are in lower case."""
+    """One request of a sender, verified and decoded; header names are in lower case.
+
+    `path` has what the names in braces of its endpoint stand for.
+    """
 
     payload: Any
     received_at: datetime
     headers: Mapping[str, str] = field(default_factory=dict)
+    path: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One more address of a source, for senders that make it of a base URL: `v2/alerts/{alias}`.
+
+    It stands below the source's own, without an instance. What comes in place of `{token}` is taken
+    for the sender's token, unless a header has one, and is handed to nobody.
+    """
+
+    path: str
+    methods: tuple[str, ...] = ("POST",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +44,15 @@ class Reading:
     """One alert in its sender's own words; what it means to us is decided in one other place.
 
     `key` is what the sender itself calls the alert, where its labels do not tell it apart; without
-    one the labels are its identity. `severity` is kept as it was written.
+    one the labels are its identity. `severity` is kept as it was written; `scale` is what its
+    sender calls numbers there.
     """
 
     title: str
     labels: Mapping[str, str]
     status: AlertStatus = AlertStatus.FIRING
     severity: str = ""
+    scale: Mapping[str, str] = field(default_factory=dict)
     summary: str = ""
     annotations: Mapping[str, str] = field(default_factory=dict)
     starts_at: datetime | None = None
@@ -48,7 +66,7 @@ class AlertSource(Protocol):
 
     One with a true `repeatable` reads nothing but the body, and the time only to see whether an end
     has come: what it made of a body once is what it would make of it again. `takes_forms` says that
-    it reads forms too.
+    it reads forms too, `endpoints` where else it is reached.
     """
 
     @property
@@ -60,6 +78,12 @@ class AlertSource(Protocol):
 
         Raises BadPayloadError that names what is missing or wrong.
         """
+
+
+def endpoints_of(source: AlertSource) -> Sequence[Endpoint]:
+    """Return the further addresses of a source; most have none, and need not say so."""
+    endpoints: Sequence[Endpoint] = getattr(source, "endpoints", ())
+    return endpoints
 
 
 class BadPayloadError(ValueError):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from urllib.parse import urljoin, urlsplit
 
 from tocsin_contracts import AlertStatus, Severity
@@ -11,11 +12,11 @@ from tocsin_contracts import AlertStatus, Severity
 SEVERITIES = {
     Severity.CRITICAL: (
         "critical crit page error err high fatal disaster emergency emerg alert major severe "
-        "down p1 sev0 sev1 s1 priority1 urgent danger unreachable availability 0 1"
+        "down p1 sev0 sev1 s1 priority1 urgent danger unreachable availability"
     ),
     Severity.WARNING: (
         "warning warn medium moderate average minor degraded p2 p3 sev2 sev3 s2 s3 performance "
-        "resourcecontention 2 3"
+        "resourcecontention"
     ),
     Severity.INFO: (
         "info information informational low notice debug trivial verbose p4 p5 sev4 sev5 s4 s5"
@@ -24,8 +25,29 @@ SEVERITIES = {
 }
 """Every word that says one of ours; what is not here is unknown, never a guess.
 
-A bare number counts as in `sev2`; but 4 and 5 are unknown, for where numbers ascend they are worst.
+A bare number is unknown: where numbers ascend 5 is worst, where they descend it is harmless. What
+the numbers of a sender are called, if its documentation says so, stands below.
 """
+
+Scale = Mapping[str, str]
+"""What a sender calls its own numbers; the words are those of SEVERITIES."""
+
+
+def _counted(names: str, first: int = 0) -> Scale:
+    words = enumerate(names.split(", "), first)
+    return MappingProxyType({str(number): word for number, word in words})
+
+
+AZURE = _counted("critical, error, warning, informational, verbose")
+GRAYLOG = _counted("low, medium, high, critical", first=1)
+NAGIOS_HOST = _counted("up, down, unreachable")
+NAGIOS_SERVICE = _counted("ok, warning, critical, unknown")
+SYSLOG = _counted("emergency, alert, critical, error, warning, notice, informational, debug")
+ZABBIX = _counted("not classified, information, warning, average, high, disaster")
+SEVS = _counted("sev0, sev1, sev2, sev3")
+"""What people count in labels of theirs; of 4 and more nobody knows which way they count."""
+
+NO_SCALE: Scale = MappingProxyType({})
 
 RESOLVED = (
     "resolved resolve ok closed close recovered recovery normal cleared clear inactive up solved "
@@ -64,10 +86,16 @@ _LONGEST_NUMBER = 40
 """Characters of a number that may be a time."""
 
 
-def severity(given: str) -> Severity:
-    """Return what a sender's word for a severity means, whatever its case."""
-    plain = _NOISE.sub("", given.strip().lower())
+def severity(given: str, scale: Scale = NO_SCALE) -> Severity:
+    """Return what a sender's word for a severity means, or its number on a scale of its own."""
+    plain = _NOISE.sub("", worded(given, scale).lower())
     return _WORDS.get(plain, Severity.UNKNOWN)
+
+
+def worded(given: str, scale: Scale) -> str:
+    """Return what a sender calls a number of its scale, also one such as `Sev3`; else the same."""
+    plain = given.strip()
+    return scale.get(plain.lower().removeprefix("sev"), scale.get(plain, plain))
 
 
 def status(given: str) -> AlertStatus:

@@ -81,9 +81,15 @@ async def no_route(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, HTTPException):
         raise error
     REFUSALS.labels(UNKNOWN, Reason.NO_SUCH_PATH).inc()
-    what = f"{request.method} {request.url.path}: {error.detail}"
+    what = f"{request.method} {_public(request.url.path)}: {error.detail}"
     view = ErrorView(error=what, hint="send alerts with POST /webhook/<source>")
     return JSONResponse(view.model_dump(), error.status_code, headers=error.headers)
+
+
+def _public(path: str) -> str:
+    """Return a path as it may be shown: below a source it can hold the token of its sender."""
+    *shown, hidden = [*path.split("/", 3), ""][:4]
+    return "/".join(shown) + ("/…" if hidden else "")
 
 
 def poll_url(run_id: str) -> str:

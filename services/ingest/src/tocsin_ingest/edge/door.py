@@ -19,6 +19,9 @@ from tocsin_kit.clock import Clock
 RETRIES_429 = frozenset({"cloudwatch", "eventbridge", "pagerduty"})
 """Sources whose senders wait and send again after a 429; after any other 4xx nobody does."""
 
+KEY_IN_PATH = "token"
+"""The part of a path that is a secret, of senders that can put it nowhere else."""
+
 PROVEN_BY_BODY = frozenset({Auth.SIGNATURE, Auth.SNS})
 """Until the body is there, whoever sends it could be anybody."""
 
@@ -52,7 +55,7 @@ class Door:
     def greet(self, request: Request, source: str, instance: str = "") -> Known:
         """Return who sends, by what stands in the headers; a signature is checked by `enter`."""
         known = self._gate.sender(source, instance)
-        self._gate.check_headers(known, joined_headers(request), _peer(request))
+        self._gate.check_headers(known, _with_token(request), _peer(request))
         return known
 
     async def enter(self, request: Request, known: Known, place: Place) -> Entered:
@@ -99,6 +102,14 @@ class Door:
 
 def _peer(request: Request) -> str:
     return request.client.host if request.client else ""
+
+
+def _with_token(request: Request) -> Mapping[str, str]:
+    """Return the headers; the token of the path stands in for credentials that none of them has."""
+    headers = joined_headers(request)
+    if token := request.path_params.get(KEY_IN_PATH):
+        headers.setdefault("authorization", f"Bearer {token}")
+    return headers
 
 
 def joined_headers(request: Request) -> dict[str, str]:

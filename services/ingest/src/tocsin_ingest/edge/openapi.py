@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from tocsin_contracts.views import DeliveryReceipt, ErrorView
+from tocsin_ingest.ports import AlertSource, endpoints_of
 from tocsin_ingest.sources.chat import Message
 
 Document = dict[str, Any]
@@ -36,7 +37,7 @@ _WAITS = (429, 503)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One POST endpoint, by what it takes and what it answers when all is well.
+    """One endpoint, by what it takes and what it answers when all is well.
 
     `body` is a JSON Schema; every name in braces of the path is a parameter.
     """
@@ -45,6 +46,7 @@ class Operation:
     summary: str
     accepted: str
     answer: type[BaseModel]
+    methods: tuple[str, ...] = ("POST",)
     body: Document = field(default_factory=dict)
     refusals: tuple[int, ...] = tuple(REFUSALS)
 
@@ -78,8 +80,9 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
-def document(sources: Sequence[str]) -> Document:
-    """Return the document; `sources` are the names that a path may have."""
+def document(sources: Sequence[AlertSource]) -> Document:
+    """Return the document; the names of the sources are those that a path may have."""
+    names, operations = [source.name for source in sources], operations_of(sources)
     models = {operation.answer for operation in OPERATIONS} | {ErrorView}
     ordered = sorted(models, key=lambda model: model.__name__)
     _, schemas = models_json_schema(
@@ -88,13 +91,32 @@ def document(sources: Sequence[str]) -> Document:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tocsin ingest", "version": "1"},
-        "paths": {one.path: {"post": _described(one, sources)} for one in OPERATIONS},
+        "paths": {
+            one.path: {method.lower(): _described(one, names) for method in one.methods}
+            for one in operations
+        },
         "components": {
             "schemas": schemas["$defs"],
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}],
     }
+
+
+def operations_of(sources: Sequence[AlertSource]) -> list[Operation]:
+    """Return every endpoint: those of all sources, and those that a source has besides."""
+    further = (
+        Operation(
+            path=f"/webhook/{source.name}/{one.path}",
+            methods=one.methods,
+            summary=f"The same, where senders that know {source.name} send it.",
+            accepted="Every alert is stored; each has its receipt.",
+            answer=DeliveryReceipt,
+        )
+        for source in sources
+        for one in endpoints_of(source)
+    )
+    return [*OPERATIONS, *further]
 
 
 def endpoint(described: Document) -> Callable[[Request], Coroutine[Any, Any, JSONResponse]]:

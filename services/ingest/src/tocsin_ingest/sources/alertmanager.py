@@ -78,6 +78,7 @@ def reading(
         title=member.labels.get("alertname") or "unnamed alert",
         status=member.status or group.status or _by_its_end(member, received_at),
         severity=member.labels.get("severity", ""),
+        scale=values.SEVS,
         summary=next((notes[name] for name in _SUMMARIES if notes.get(name)), ""),
         labels=member.labels,
         annotations=notes,

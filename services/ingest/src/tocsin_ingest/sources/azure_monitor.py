@@ -103,6 +103,7 @@ def _common(sent: _Common) -> Reading:
         title=rule,
         status=status,
         severity=told.severity,
+        scale=values.AZURE,
         summary=told.description or condition_of(context),
         labels=labels,
         annotations=_notes(sent),
@@ -126,7 +127,8 @@ def _classic(sent: _Classic) -> Reading:
     return Reading(
         title=told.name,
         status=values.status(sent.status),
-        severity=f"Sev{told.severity}" if told.severity.isdigit() else told.severity,
+        severity=told.severity,
+        scale=values.AZURE,
         summary=told.description or condition_of(context),
         labels={
             **dimensions_of(context, [told.resource]),
@@ -143,6 +145,7 @@ def _log_alert(told: _LogAlert) -> Reading:
     return Reading(
         title=told.name,
         severity=told.severity,
+        scale=values.AZURE,
         summary=told.description,
         labels={"alert_rule": told.name, **texts({"workspace": told.workspace})},
         starts_at=_us_time(told.until),

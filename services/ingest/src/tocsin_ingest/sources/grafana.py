@@ -82,6 +82,7 @@ def _legacy(rule: _Rule) -> Reading:
         title=rule.name,
         status=values.status(rule.state),
         severity=rule.tags.get("severity", ""),
+        scale=values.SEVS,
         summary=rule.message,
         labels={"alertname": rule.name, **rule.tags},
         annotations={one.metric: one.value for one in matches if one.metric and one.value},

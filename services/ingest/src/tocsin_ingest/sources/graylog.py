@@ -5,13 +5,14 @@ from typing import Any
 from pydantic import Field
 
 from tocsin_contracts import AlertStatus
+from tocsin_ingest import values
 from tocsin_ingest.ports import Delivery, Reading
 from tocsin_ingest.sources.fields import Tags, Text, places
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a Graylog notification"
-PRIORITIES = {"1": "low", "2": "medium", "3": "high", "4": "critical"}
-"""The words that Graylog shows for its numbers."""
+LEVEL = "level"
+"""The field of a message that has its severity in syslog; an event has a priority instead."""
 
 
 class _Event(Sent):
@@ -68,7 +69,8 @@ def _notification(sent: _Notification) -> Reading:
     labels = event.group_by | texts(named)
     return Reading(
         title=sent.title,
-        severity=PRIORITIES.get(event.priority, event.priority),
+        severity=event.priority or event.fields.get(LEVEL, ""),
+        scale=values.GRAYLOG if event.priority else values.SYSLOG,
         summary=event.message or sent.description,
         labels={**places(event.fields), **places(labels), **labels},
         annotations=event.fields | texts({"description": sent.description, "source": event.source}),

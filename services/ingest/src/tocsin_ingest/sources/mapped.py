@@ -59,6 +59,7 @@ class Mapped:
             title=title,
             status=_status(wanted, find),
             severity=_text(find(wanted.severity)),
+            scale=wanted.severities,
             summary=_text(find(wanted.summary)),
             labels={**places(labels), **labels},
             starts_at=moment_or_none(find(wanted.starts_at)),

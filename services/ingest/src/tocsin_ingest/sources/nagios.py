@@ -21,23 +21,15 @@ _SERVICE = (
 )
 _SERVICE_STATE = ("servicestate", "serviceshortstate", "status", "state", "servicestateid")
 _HOST_STATE = ("hoststate", "hostshortstate", "status", "state", "hoststateid")
+_STATES_OF_SERVICES = (_SERVICE_STATE, values.NAGIOS_SERVICE)
+_STATES_OF_HOSTS = (_HOST_STATE, values.NAGIOS_HOST)
 _OUTPUT = (
     *("serviceoutput", "hostoutput", "output", "checkoutput", "pluginoutput", "message"),
     *("longserviceoutput", "longhostoutput", "longoutput", "summary"),
 )
 _CHANGED = ("lastservicestatechange", "lasthoststatechange", "laststatechange")
 _NOW = ("timet", "microtime", "timestamp", "shortdatetime", "date")
-_WORDS = {
-    "0": "OK",
-    "1": "WARNING",
-    "2": "CRITICAL",
-    "3": "UNKNOWN",
-    "CRIT": "CRITICAL",
-    "WARN": "WARNING",
-    "UNKN": "UNKNOWN",
-    "UNREACH": "UNREACHABLE",
-}
-_HOST_WORDS = {**_WORDS, "0": "UP", "1": "DOWN", "2": "UNREACHABLE"}
+_SHORT = {"CRIT": "CRITICAL", "WARN": "WARNING", "UNKN": "UNKNOWN", "UNREACH": "UNREACHABLE"}
 _NO_NEWS = ("downtime", "flappingdisabled")
 """Notifications that tell of planned work, and of no fault."""
 
@@ -63,9 +55,9 @@ def notification(payload: Any, what: str) -> list[Reading]:
     sent = {name.removeprefix("notify"): text for name, text in texts(flat(payload, what)).items()}
     host, kind = first(sent, _HOST), first(sent, _KIND)
     service = "" if sent.get("what", "").lower() == "host" else first(sent, _SERVICE)
-    names, spelt = (_SERVICE_STATE, _WORDS) if service else (_HOST_STATE, _HOST_WORDS)
-    written = first(sent, names)
-    state = spelt.get(written.upper(), written)
+    names, scale = _STATES_OF_SERVICES if service else _STATES_OF_HOSTS
+    written = values.worded(first(sent, names), scale)
+    state = _SHORT.get(written.upper(), written)
     missing = [name for name, text in (("HOSTNAME", host), ("state", state or kind)) if not text]
     if missing:
         raise BadPayloadError(f"not {what}: {', '.join(missing)}: no field of this name")

@@ -1,4 +1,4 @@
-"""Opsgenie: its outgoing webhooks, and the body with which its API is asked to make an alert."""
+"""Opsgenie: its outgoing webhooks, and its API as senders of alerts call it."""
 
 from typing import Annotated, Any
 
@@ -6,7 +6,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
-from tocsin_ingest.ports import Delivery, Reading
+from tocsin_ingest.ports import Delivery, Endpoint, Reading
 from tocsin_ingest.sources.fields import Loose, Tags, Text, named, places
 from tocsin_ingest.sources.reading import Moment, read
 
@@ -46,13 +46,29 @@ class _Webhook(Loose):
     alert: _Alert
 
 
+class _Request(Loose):
+    source: Text = ""
+    note: Text = ""
+
+
 class Opsgenie:
-    """Reads what happened to an alert, or the alert that is to be."""
+    """Reads what happened to an alert, the alert that is to be, or the end of one by its address.
+
+    What else is done to an alert at its address says nothing of its condition; a new text comes
+    with the request to make it, which Alertmanager sends before.
+    """
 
     name = "opsgenie"
+    endpoints = (
+        Endpoint("v2/alerts"),
+        Endpoint("v2/alerts/{alias}/{act}", ("POST", "PUT")),
+    )
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return the one alert of a request; none where only somebody wrote to it."""
+        if act := delivery.path.get("act"):
+            asked = read(_Request, delivery.payload, "an Opsgenie request")
+            return [_closed(delivery.path["alias"], asked)] if act in OVER else []
         if not (isinstance(delivery.payload, dict) and "action" in delivery.payload):
             return [_reading(read(_Alert, delivery.payload, WHAT), over=False)]
         sent = read(_Webhook, delivery.payload, WHAT)
@@ -60,12 +76,23 @@ class Opsgenie:
         return [_reading(sent.alert, over=action in OVER)] if action in FIRES | OVER else []
 
 
+def _closed(alias: str, asked: _Request) -> Reading:
+    return Reading(
+        title=f"Opsgenie alert {alias}",
+        status=AlertStatus.RESOLVED,
+        summary=asked.note,
+        labels={},
+        links=values.links({"sender": asked.source}),
+        key=alias,
+    )
+
+
 def _reading(alert: _Alert, *, over: bool) -> Reading:
     said = alert.tags | alert.details
     return Reading(
         title=alert.message,
         status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
-        severity=alert.priority,
+        severity=alert.priority or said.get("severity", ""),
         summary=alert.description,
         labels=named(alertname=alert.message, entity=alert.entity) | said | places(said),
         starts_at=alert.created_at,

@@ -6,7 +6,7 @@ from pydantic import AliasChoices, Field
 
 from tocsin_contracts import AlertStatus
 from tocsin_ingest import values
-from tocsin_ingest.ports import BadPayloadError, Delivery, Reading
+from tocsin_ingest.ports import BadPayloadError, Delivery, Endpoint, Reading
 from tocsin_ingest.sources.fields import Text, decoded, flat, named, places
 from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
@@ -57,6 +57,10 @@ class VictorOps:
 
     name = "victorops"
     takes_forms = True
+    endpoints = (
+        Endpoint("{token}/{routing_key}"),
+        Endpoint("integrations/generic/20131114/alert/{token}/{routing_key}"),
+    )
 
     def parse(self, delivery: Delivery) -> list[Reading]:
         """Return the one alert of a request."""
@@ -64,10 +68,10 @@ class VictorOps:
         alert = read(_Alert, said, WHAT)
         if not (alert.entity or alert.title):
             raise BadPayloadError(f"not {WHAT}: entity_id: Field required")
-        return [_reading(alert, texts(said))]
+        return [_reading(alert, texts(said), delivery.path.get("routing_key", ""))]
 
 
-def _reading(alert: _Alert, said: dict[str, str]) -> Reading:
+def _reading(alert: _Alert, said: dict[str, str], routing_key: str) -> Reading:
     words = (alert.type, alert.phase, alert.state)
     over = AlertStatus.RESOLVED in map(values.status, words)
     title = alert.title or alert.entity
@@ -76,7 +80,12 @@ def _reading(alert: _Alert, said: dict[str, str]) -> Reading:
         status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
         severity=alert.type,
         summary=alert.message,
-        labels=named(alertname=title, monitoring_tool=alert.tool) | places(said),
+        labels=named(
+            alertname=said.get("alertname", title),
+            monitoring_tool=alert.tool,
+            routing_key=routing_key,
+        )
+        | places(said),
         starts_at=alert.opened_at or (None if over else alert.changed_at),
         ends_at=(alert.resolved_at or alert.changed_at) if over else None,
         key=alert.entity,

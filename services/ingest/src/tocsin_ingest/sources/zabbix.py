@@ -12,9 +12,6 @@ from tocsin_ingest.sources.reading import Moment, Sent, read, texts
 
 WHAT = "a Zabbix alert"
 
-SEVERITIES = ("Not classified", "Information", "Warning", "Average", "High", "Disaster")
-"""What Zabbix calls them, by their numbers."""
-
 _LINKED = re.compile(r"[?&]triggerid=(\d+)")
 
 _OVER = "0"
@@ -70,7 +67,8 @@ class Zabbix:
             Reading(
                 title=event.title,
                 status=AlertStatus.RESOLVED if over else AlertStatus.FIRING,
-                severity=_severity(event),
+                severity=event.number or event.severity,
+                scale=values.ZABBIX,
                 summary=event.message,
                 labels=named(alertname=event.title, host=event.host) | known | places(known),
                 starts_at=event.since,
@@ -91,10 +89,3 @@ def _key(event: _Event) -> str:
     if event.host:
         return f"{event.host}|{event.title}"
     raise BadPayloadError(f"not {WHAT}: trigger_id: Field required, or event_id, or host")
-
-
-def _severity(event: _Event) -> str:
-    number = event.number or event.severity
-    if number.isdecimal() and int(number) < len(SEVERITIES):
-        return SEVERITIES[int(number)]
-    return event.severity

@@ -13,9 +13,13 @@ class BadCredentialsError(ValueError):
     """A request that shows no right to send; the message says what to send, never the secret."""
 
 
+TOKEN_SCHEMES = ("bearer", "geniekey")
+"""What a token may stand after; the second is Opsgenie's, and its senders write no other."""
+
+
 def bearer(headers: Mapping[str, str], secrets: Iterable[str]) -> None:
     """Return if the request holds one of the tokens, else raise BadCredentialsError."""
-    if not _matches(_after_scheme(headers, "bearer"), secrets):
+    if not _matches(_after_scheme(headers, *TOKEN_SCHEMES), secrets):
         raise BadCredentialsError("send `Authorization: Bearer <the token of this sender>`")
 
 
@@ -48,9 +52,9 @@ def proxy(
         raise BadCredentialsError(f"the certificate named in {header!r} may not send")
 
 
-def _after_scheme(headers: Mapping[str, str], wanted: str) -> bytes:
+def _after_scheme(headers: Mapping[str, str], *wanted: str) -> bytes:
     scheme, _, given = headers.get("authorization", "").partition(" ")
-    return given.strip().encode("utf-8", "replace") if scheme.lower() == wanted else b""
+    return given.strip().encode("utf-8", "replace") if scheme.lower() in wanted else b""
 
 
 def _matches(given: bytes, secrets: Iterable[str]) -> bool:
