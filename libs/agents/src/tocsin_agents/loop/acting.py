@@ -1,0 +1,169 @@
+"""What becomes of the calls of one answer: the result, a handover, or tools within their limits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pydantic import BaseModel
+
+from tocsin_agents.limits.budgets import Limit
+from tocsin_agents.limits.checking import used_up
+from tocsin_agents.loop import events
+from tocsin_agents.loop.calling import Calling, Made, arguments_of, identity, refusal, repeats
+from tocsin_agents.loop.engine import Engine
+from tocsin_agents.loop.finishing import finish_object, validated
+from tocsin_agents.loop.offering import SUBMIT
+from tocsin_agents.loop.outcome import Ending
+from tocsin_agents.loop.quoting import own
+from tocsin_agents.loop.state import unanswered
+from tocsin_agents.loop.turn import Turn
+from tocsin_agents.messages import Message, Role, ToolCall
+from tocsin_agents.tools.port import Status, Tool, ToolResult
+from tocsin_agents.transfer import TRANSFER, Team
+from tocsin_contracts import BudgetScope, Exhausted, Measure
+from tocsin_kit.spending import Spending
+
+NUDGE = "Give your result now: call `submit` with it. A text is not read."
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """Answers every call of the newest answer, in the order of the calls."""
+
+    team: Team
+    engine: Engine
+
+    async def act(self, turn: Turn, tools: Mapping[str, Tool]) -> None:
+        """Make what may be made; a text in place of the result is asked for again once."""
+        calls = unanswered(turn.was["messages"])
+        if not calls:
+            _nudge(turn)
+            return
+        made = {made.call.id: made for made in await self._own(turn, calls)}
+        rest = [call for call in calls if call.id not in made]
+        if turn.over:
+            why = "the run ends with the result in this answer"
+            made |= {call.id: refusal(call, why) for call in rest}
+        else:
+            made |= {done.call.id: done for done in await self._tools(turn, tools, rest)}
+        for call in calls:
+            turn.say(made[call.id].message)
+        if TRANSFER in {call.name for call in calls if made[call.id].used}:
+            turn.set["since"] = len(turn.was["messages"]) + len(turn.said)
+
+    async def _own(self, turn: Turn, calls: Sequence[ToolCall]) -> list[Made]:
+        """Answer what is no tool but the loop's own: the result, and the first handover."""
+        made: list[Made] = []
+        schema = turn.agent.output_schema
+        given = next((call for call in calls if call.name == SUBMIT), None)
+        if schema and given:
+            made.append(await _submitted(turn, given, schema))
+        if not turn.over:
+            handovers = [call for call in calls if call.name == TRANSFER]
+            made += [await self._handed_over(turn, call) for call in handovers]
+        return made
+
+    async def _handed_over(self, turn: Turn, call: ToolCall) -> Made:
+        to = str((arguments_of(call) or {}).get("agent", ""))
+        names = [other.name for other in self.team.reachable(turn.agent.name)]
+        if to not in names:
+            return refusal(
+                call, f"cannot hand over to {to!r}; there are: {', '.join(names) or '-'}"
+            )
+        if turn.was["hops"] >= self.engine.limits.transfers:
+            return refusal(call, "it was handed over often enough; answer yourself")
+        if turn.closing or "agent" in turn.set:
+            return refusal(call, "it can be handed over once only, and not at the end")
+        turn.set["agent"], turn.set["entered"] = to, False
+        turn.set["hops"] = turn.was["hops"] + 1
+        await turn.invocation.hear(events.Transferred(agent=turn.agent.name, to=to))
+        result = ToolResult(status=Status.OK, message=f"{to} goes on from here")
+        return Made(call, own(call, result), used=True)
+
+    async def _tools(
+        self, turn: Turn, tools: Mapping[str, Tool], calls: Sequence[ToolCall]
+    ) -> list[Made]:
+        refused = self._refused(turn, calls)
+        begun = self.engine.clock()
+        wanted = [call for call in calls if call.id not in refused]
+        made = await Calling(self.engine).make(turn, tools, wanted, self._seconds(turn))
+        seconds = max(0.0, self.engine.clock() - begun)
+        spent = Spending(tool_calls=sum(done.used for done in made), seconds=seconds)
+        turn.pay(spent)
+        await self.engine.meter.count(turn.invocation.source, spent)
+        self._close(turn, calls, refused)
+        return [*made, *refused.values()]
+
+    def _refused(self, turn: Turn, calls: Sequence[ToolCall]) -> dict[str, Made]:
+        """Return the calls that no limit leaves room for, each with a reason to act on."""
+        most, limit = self.engine.limits.call.tool_calls, self._limit(turn).tool_calls
+        left = most if limit is None else max(0, min(most, limit - turn.spent.tool_calls))
+        repeated = self._repeated(turn, calls)
+        refused = {}
+        for place, call in enumerate(calls):
+            if turn.closing:
+                refused[call.id] = refusal(call, f"only an answer is wanted now: {turn.closing}")
+            elif call.id in repeated:
+                why = "this very call was made before; its answer stands above, so do another thing"
+                refused[call.id] = refusal(call, why)
+            elif place >= left:
+                refused[call.id] = refusal(call, f"no more than {left} calls are left here")
+        return refused
+
+    def _repeated(self, turn: Turn, calls: Sequence[ToolCall]) -> set[str]:
+        before = turn.was["messages"][turn.was["request"] :]
+        counted = repeats([message for message in before if not _ends_with(message, calls)])
+        found = set()
+        for call in calls:
+            counted[identity(call)] += 1
+            if counted[identity(call)] > self.engine.limits.same_call:
+                found.add(call.id)
+        return found
+
+    def _close(self, turn: Turn, calls: Sequence[ToolCall], refused: Mapping[str, Made]) -> None:
+        """Ask for a last answer where further calls would not be made."""
+        if turn.closing:
+            return
+        only_calls = Limit(tool_calls=self._limit(turn).tool_calls)
+        over = used_up(only_calls, turn.spent, BudgetScope.RUN)
+        same = self.engine.limits.same_call
+        if calls and self._repeated(turn, calls) == {call.id for call in calls} == set(refused):
+            over = Exhausted(
+                measure=Measure.SAME_CALL,
+                scope=BudgetScope.RUN,
+                used=Decimal(same),
+                limit=Decimal(same),
+            )
+        if over:
+            turn.set["closing"] = over
+
+    def _seconds(self, turn: Turn) -> float:
+        most, limit = self.engine.limits.call.tool_seconds, self._limit(turn).seconds
+        return most if limit is None else max(0.0, min(most, limit - turn.spent.seconds))
+
+    def _limit(self, turn: Turn) -> Limit:
+        return self.engine.meter.of_run(turn.was["extended"])
+
+
+async def _submitted(turn: Turn, call: ToolCall, schema: type[BaseModel]) -> Made:
+    found = validated(schema, call.arguments)
+    if not isinstance(found, str):
+        await finish_object(turn, schema, found)
+        return Made(call, own(call, ToolResult(status=Status.OK, message="taken")), used=True)
+    if turn.was["repaired"]:
+        turn.end(Ending.INVALID, why=found)
+    turn.set["repaired"] = turn.set["must_submit"] = True
+    wrong = f"the result does not fit; submit it again, whole and right: {found}"
+    return Made(call, own(call, ToolResult(status=Status.ERROR, error=wrong)), used=True)
+
+
+def _nudge(turn: Turn) -> None:
+    if turn.was["nudged"]:
+        turn.end(Ending.INVALID, why="it answered with a text where a result was to be submitted")
+        return
+    turn.say(Message(role=Role.USER, text=NUDGE))
+    turn.set["nudged"] = turn.set["must_submit"] = True
+
+
+def _ends_with(message: Message, calls: Sequence[ToolCall]) -> bool:
+    return bool({call.id for call in message.calls} & {call.id for call in calls})

@@ -1,0 +1,48 @@
+"""What a run has left: looked at before every call, counted after it."""
+
+from dataclasses import dataclass
+
+from tocsin_agents.limits.budgets import Limit, Limits
+from tocsin_agents.limits.checking import unpriced, used_up
+from tocsin_agents.limits.ledger import Ledger
+from tocsin_contracts import Amounts, BudgetScope, Exhausted
+from tocsin_kit.spending import Spending
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """The limits and the ledger that counts across runs."""
+
+    limits: Limits
+    ledger: Ledger
+
+    def of_run(self, extended: Amounts) -> Limit:
+        """Return the run's limit with what people added."""
+        return self.limits.run.extended(extended)
+
+    async def hard(self, spent: Spending, extended: Amounts, source: str) -> Exhausted | None:
+        """Return the limit that allows no further call of a model, if one does."""
+        of_source, of_day = await self.ledger.today(source)
+        accounts = (
+            (self.of_run(extended), spent, BudgetScope.RUN),
+            (self.limits.source, of_source, BudgetScope.SOURCE),
+            (self.limits.day, of_day, BudgetScope.DAY),
+        )
+        for limit, used, scope in accounts:
+            over = used_up(limit, used, scope) or self._unpriced(limit, used, scope)
+            if over:
+                return over
+        return None
+
+    def soft(self, spent: Spending, extended: Amounts) -> Exhausted | None:
+        """Return the limit of the run that is nearly reached, if people are to be asked."""
+        if self.limits.soft is None:
+            return None
+        return used_up(self.of_run(extended), spent, BudgetScope.RUN, self.limits.soft)
+
+    async def count(self, source: str, spent: Spending) -> None:
+        """Count across runs what a step of this run has spent."""
+        await self.ledger.count(source, spent)
+
+    def _unpriced(self, limit: Limit, used: Spending, scope: BudgetScope) -> Exhausted | None:
+        return unpriced(limit, used, scope, self.limits.unknown_price)
