@@ -1,0 +1,34 @@
+"""What an investigation may ask by itself: our own tools, all of them reads, and installed ones."""
+
+from collections.abc import Iterable
+
+from tocsin_agents.tools.catalogue import Catalogue
+from tocsin_agents.tools.modes import Mode
+from tocsin_agents.tools.toolsets import NamedToolset, load
+from tocsin_agents.tools.wrappers import redacted, timed
+from tocsin_cluster.fleet import Fleet
+from tocsin_gitops.config import GitOps
+from tocsin_gitops.source import Source
+from tocsin_kit.redaction import Redactor
+from tocsin_kit.registry import Registry
+from tocsin_rca.ports import History
+from tocsin_rca.tools.cluster import ClusterTools
+from tocsin_rca.tools.git import GitTools
+
+CALL_SECONDS = 30.0
+
+
+def registry(
+    fleet: Fleet, history: History, source: Source, gitops: GitOps, plugins: Iterable[str] = ()
+) -> Registry[NamedToolset]:
+    """Return the toolsets by the name of their server, with the installed ones that are named."""
+    own = (ClusterTools(fleet).toolset(), GitTools(history, source, gitops).toolset())
+    return load(own, plugins)
+
+
+def catalogue(toolsets: Iterable[NamedToolset], mode: Mode, redactor: Redactor) -> Catalogue:
+    """Return the tools of one mode; what they answer is masked, and none takes too long."""
+    return Catalogue(
+        {toolset.name: redacted(timed(toolset, CALL_SECONDS), redactor) for toolset in toolsets},
+        mode,
+    )
