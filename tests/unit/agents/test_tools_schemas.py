@@ -41,6 +41,24 @@ def test_a_schema_that_is_none_is_a_permanent_error(schema):
         mistakes(schema, {"a": 1})
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"pattern": "^(a+)+$"}}},
+        {"anyOf": [{"additionalProperties": {"pattern": "^(a+)+$"}}]},
+        {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
+    ],
+)
+def test_an_expression_of_somebody_else_is_never_run(schema):
+    slow = "a" * 60 + "b"
+    assert mistakes(schema, {"a": slow, slow: slow}) == ()
+
+
+def test_an_argument_may_be_called_pattern():
+    schema = {"properties": {"pattern": {"type": "string"}}, "additionalProperties": False}
+    assert mistakes(schema, {"pattern": 5}) == ('pattern: type must be "string"',)
+
+
 def test_only_the_first_mistakes_are_told():
     schema = {"additionalProperties": {"type": "string"}}
     assert len(mistakes(schema, {f"a{n}": n for n in range(50)})) == MOST_MISTAKES

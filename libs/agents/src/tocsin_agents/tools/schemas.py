@@ -51,7 +51,19 @@ def _validator(text: str) -> Validator:
         kind.check_schema(schema)
     except SchemaError as error:
         raise PermanentError(f"{unusable}: {line(error.message)}") from error
-    return kind(schema)
+    return kind(_without_expressions(schema))
+
+
+def _without_expressions(schema: Any) -> Any:
+    """Leave expressions to the tool: one that others wrote could take as long as it likes."""
+    if isinstance(schema, list):
+        return [_without_expressions(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    left_out = {"pattern"} if isinstance(schema.get("pattern"), str) else set()
+    if "patternProperties" in schema:
+        left_out |= {"patternProperties", "additionalProperties", "unevaluatedProperties"}
+    return {k: _without_expressions(v) for k, v in schema.items() if k not in left_out}
 
 
 def _refs(schema: Any) -> Iterator[Any]:
