@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 
 from tocsin_contracts import RunId
 from tocsin_kit import leases
+from tocsin_kit.checkpoint_cells import strict_serializer
 from tocsin_kit.checkpoints import RedisSaver, lease_of
 
 STEP_LIMIT = 25
@@ -20,9 +21,13 @@ KEPT_SECONDS = 14 * 86_400
 S = TypeVar("S")
 
 
-def saver(client: Redis) -> RedisSaver:
-    """Return the checkpoints of every service, fenced by the lease of whoever writes them."""
-    return RedisSaver(client, ttl_seconds=KEPT_SECONDS, lease_key=lease_of)
+def saver(client: Redis, *types: type) -> RedisSaver:
+    """Return the checkpoints of every service, fenced by the lease of whoever writes them.
+
+    `types` are what the states hold beside the contracts.
+    """
+    serde = strict_serializer(*types)
+    return RedisSaver(client, ttl_seconds=KEPT_SECONDS, lease_key=lease_of, serde=serde)
 
 
 class Subgraph(Generic[S]):

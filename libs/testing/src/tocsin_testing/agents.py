@@ -16,7 +16,7 @@ from tocsin_agents.tools.port import (
     ToolSpec,
 )
 from tocsin_kit.errors import TocsinError
-from tocsin_testing.values import RUN
+from tocsin_testing.values import RUN, Fields
 
 ANA = Identity(name="ana")
 
@@ -82,7 +82,7 @@ class Ear:
 
 def invocation(**changes: Any) -> Invocation:
     """Return an invocation by `ana` that nobody listens to."""
-    fields = {"tools": ToolContext(identity=ANA), "source": "alertmanager", "scope": RUN}
+    fields: Fields = {"tools": ToolContext(identity=ANA), "source": "alertmanager", "scope": RUN}
     return Invocation(**(fields | changes))
 
 

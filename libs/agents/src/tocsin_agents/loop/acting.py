@@ -7,7 +7,6 @@ from decimal import Decimal
 from pydantic import BaseModel
 
 from tocsin_agents.limits.budgets import Limit
-from tocsin_agents.limits.checking import used_up
 from tocsin_agents.loop import events
 from tocsin_agents.loop.calling import Calling, Made, arguments_of, identity, refusal, repeats
 from tocsin_agents.loop.engine import Engine
@@ -91,7 +90,7 @@ class Acting:
         spent = Spending(tool_calls=sum(done.used for done in made), seconds=seconds)
         turn.pay(spent)
         await self.engine.meter.count(turn.invocation.source, spent)
-        self._close(turn, calls, refused)
+        self._close(turn, calls)
         return [*made, *refused.values()]
 
     def _refused(self, turn: Turn, calls: Sequence[ToolCall]) -> dict[str, Made]:
@@ -120,22 +119,13 @@ class Acting:
                 found.add(call.id)
         return found
 
-    def _close(self, turn: Turn, calls: Sequence[ToolCall], refused: Mapping[str, Made]) -> None:
-        """Ask for a last answer where further calls would not be made."""
-        if turn.closing:
-            return
-        only_calls = Limit(tool_calls=self._limit(turn).tool_calls)
-        over = used_up(only_calls, turn.spent, BudgetScope.RUN)
-        same = self.engine.limits.same_call
-        if calls and self._repeated(turn, calls) == {call.id for call in calls} == set(refused):
-            over = Exhausted(
-                measure=Measure.SAME_CALL,
-                scope=BudgetScope.RUN,
-                used=Decimal(same),
-                limit=Decimal(same),
+    def _close(self, turn: Turn, calls: Sequence[ToolCall]) -> None:
+        """Ask for a last answer where the model only repeats itself."""
+        most = Decimal(self.engine.limits.same_call)
+        if calls and not turn.closing and len(self._repeated(turn, calls)) == len(calls):
+            turn.set["closing"] = Exhausted(
+                measure=Measure.SAME_CALL, scope=BudgetScope.RUN, used=most, limit=most
             )
-        if over:
-            turn.set["closing"] = over
 
     def _seconds(self, turn: Turn) -> float:
         most, limit = self.engine.limits.call.tool_seconds, self._limit(turn).seconds

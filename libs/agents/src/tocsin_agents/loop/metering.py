@@ -23,8 +23,9 @@ class Meter:
     async def hard(self, spent: Spending, extended: Amounts, source: str) -> Exhausted | None:
         """Return the limit that allows no further call of a model, if one does."""
         of_source, of_day = await self.ledger.today(source)
+        of_run = self.of_run(extended).model_copy(update={"tool_calls": None})
         accounts = (
-            (self.of_run(extended), spent, BudgetScope.RUN),
+            (of_run, spent, BudgetScope.RUN),
             (self.limits.source, of_source, BudgetScope.SOURCE),
             (self.limits.day, of_day, BudgetScope.DAY),
         )
@@ -33,6 +34,12 @@ class Meter:
             if over:
                 return over
         return None
+
+    def last(self, spent: Spending, extended: Amounts) -> Exhausted | None:
+        """Return the limit of the run that leaves room for a last answer only, if one does."""
+        limit, after = self.of_run(extended), spent + Spending(model_calls=1)
+        calls = Limit(model_calls=limit.model_calls, tool_calls=limit.tool_calls)
+        return used_up(calls, after, BudgetScope.RUN)
 
     def soft(self, spent: Spending, extended: Amounts) -> Exhausted | None:
         """Return the limit of the run that is nearly reached, if people are to be asked."""

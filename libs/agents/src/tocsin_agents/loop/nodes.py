@@ -76,8 +76,8 @@ class Nodes:
         if not turn.was["entered"] and await _entered(turn):
             return
         tools = await tools_of(turn.agent, turn.invocation, self.engine.outputs)
-        if tools or self.team.reachable(turn.agent.name):
-            self._close_with_last_call(turn)
+        if not turn.closing and (tools or self.team.reachable(turn.agent.name)):
+            turn.set["closing"] = self.engine.meter.last(turn.spent, turn.was["extended"])
         question = await Prompting(self.team, self.engine).question(turn, tools)
         said = await Asking(self.engine).ask(turn, question)
         await self._take(turn, said, allowed=bool(question.tools))
@@ -107,11 +107,6 @@ class Nodes:
         limit = self.engine.meter.of_run(turn.was["extended"])
         over = _over(Measure.SECONDS, BudgetScope.RUN, turn.spent.seconds, limit.seconds or 0)
         turn.end(Ending.LIMITED, said.partial or _last_words(turn), str(over), over)
-
-    def _close_with_last_call(self, turn: Turn) -> None:
-        most = self.engine.meter.of_run(turn.was["extended"]).model_calls
-        if most is not None and turn.spent.model_calls + 1 >= most and not turn.closing:
-            turn.set["closing"] = _over(Measure.MODEL_CALLS, BudgetScope.RUN, most, most)
 
 
 async def _entered(turn: Turn) -> bool:
