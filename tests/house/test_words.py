@@ -1,5 +1,6 @@
 """What no tracked file may say: hosts of package indexes, paths of one machine, unfinished work."""
 
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -23,15 +24,19 @@ def _tracked() -> list[Path]:
     return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
 
 
+@functools.cache
+def _texts() -> dict[str, str]:
+    files = [path for path in _tracked() if path.is_file()]
+    return {
+        str(path.relative_to(ROOT)): path.read_bytes().decode("utf-8", errors="replace")
+        for path in files
+    }
+
+
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_no_tracked_file_says(what):
     pattern = re.compile(FORBIDDEN[what])
-    files = [path for path in _tracked() if path.is_file()]
-    said = {
-        str(path.relative_to(ROOT)): found[0]
-        for path in files
-        if (found := pattern.search(path.read_bytes().decode("utf-8", errors="replace")))
-    }
+    said = {name: found[0] for name, text in _texts().items() if (found := pattern.search(text))}
     assert said == {}
 
 

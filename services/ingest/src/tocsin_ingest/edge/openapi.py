@@ -3,6 +3,7 @@
 To add an endpoint, name it in OPERATIONS.
 """
 
+import functools
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,11 +84,6 @@ OPERATIONS: tuple[Operation, ...] = (
 def document(sources: Sequence[AlertSource]) -> Document:
     """Return the document; the names of the sources are those that a path may have."""
     names, operations = [source.name for source in sources], operations_of(sources)
-    models = {operation.answer for operation in OPERATIONS} | {ErrorView}
-    ordered = sorted(models, key=lambda model: model.__name__)
-    _, schemas = models_json_schema(
-        [(model, "serialization") for model in ordered], ref_template=_COMPONENTS
-    )
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tocsin ingest", "version": "1"},
@@ -96,7 +92,7 @@ def document(sources: Sequence[AlertSource]) -> Document:
             for one in operations
         },
         "components": {
-            "schemas": schemas["$defs"],
+            "schemas": _answers(),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}],
@@ -117,6 +113,17 @@ def operations_of(sources: Sequence[AlertSource]) -> list[Operation]:
         for one in endpoints_of(source)
     )
     return [*OPERATIONS, *further]
+
+
+@functools.cache
+def _answers() -> Document:
+    models = {operation.answer for operation in OPERATIONS} | {ErrorView}
+    ordered = sorted(models, key=lambda model: model.__name__)
+    _, schemas = models_json_schema(
+        [(model, "serialization") for model in ordered], ref_template=_COMPONENTS
+    )
+    answers: Document = schemas["$defs"]
+    return answers
 
 
 def endpoint(described: Document) -> Callable[[Request], Coroutine[Any, Any, JSONResponse]]:
