@@ -42,7 +42,7 @@ def test_a_question_that_is_too_long_never_fits_later():
 
 
 def test_an_account_without_credit_is_not_a_busy_model():
-    assert isinstance(error(429, "You exceeded: insufficient_quota"), ModelRefusedError)
+    assert isinstance(error(429, code="insufficient_quota"), ModelRefusedError)
 
 
 @pytest.mark.parametrize(

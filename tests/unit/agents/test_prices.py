@@ -22,6 +22,7 @@ LIST = {
         "input_cost_per_token_above_200k_tokens": 2e-06,
         "output_cost_per_token_above_128k_tokens": 4e-06,
     },
+    "vast": {"litellm_provider": "vertex_ai-chat-models", "input_cost_per_token": 1e-06},
     "free/image": {"output_cost_per_image": 0.1},
 }
 
@@ -42,9 +43,10 @@ def test_without_them_all_input_costs_the_same():
 def test_the_list_knows_models_by_their_whole_or_their_bare_name():
     assert Price.listed(LIST, "openai/gpt-x").of(Counted(input=1_000_000)) == Decimal("0.15")
     assert Price.listed(LIST, "deep/thought").of(Counted(output=1_000_000)) == Decimal(2)
+    assert Price.listed(LIST, "vertex_ai/vast").input == Decimal(1)
 
 
-@pytest.mark.parametrize("model", ["azure/gpt-x", "openai/none", "free/image", "gpt-x/"])
+@pytest.mark.parametrize("model", ["azure/gpt-x", "openai/none", "free/image", "gpt-x/", "/gpt-x"])
 def test_a_model_that_the_list_does_not_price_has_no_price(model):
     assert Price.listed(LIST, model) is None
 

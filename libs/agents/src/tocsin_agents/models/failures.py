@@ -15,16 +15,17 @@ _ADVICE: Mapping[int, str] = {
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "the question is too long: name a model with more room",
 }
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EARLY}
-_NO_CREDIT = ("insufficient_quota", "credit balance", "billing")
+_NO_CREDIT = "insufficient_quota"
 _LONGEST_WAIT = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How a call failed: the status of HTTP, if there was an answer, and what it said."""
+    """How a call failed: the status of HTTP or 0, what was said, and the provider's own code."""
 
     status: int
     says: str
+    code: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     too_long: bool = False
 
@@ -43,8 +44,7 @@ class Failure:
         if self.too_long:
             return _ADVICE[HTTPStatus.REQUEST_ENTITY_TOO_LARGE]
         if self.status == HTTPStatus.TOO_MANY_REQUESTS:
-            spent = any(sign in self.says.lower() for sign in _NO_CREDIT)
-            return _ADVICE[HTTPStatus.PAYMENT_REQUIRED] if spent else ""
+            return _ADVICE[HTTPStatus.PAYMENT_REQUIRED] if self.code == _NO_CREDIT else ""
         is_final = HTTPStatus.BAD_REQUEST <= self.status < HTTPStatus.INTERNAL_SERVER_ERROR
         if not is_final or self.status in _PASSING:
             return ""

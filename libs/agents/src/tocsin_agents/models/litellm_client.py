@@ -153,13 +153,14 @@ class LiteLlm:
 
     def _failure(self, error: Any) -> Failure:
         error = getattr(error, "original_exception", None) or error
-        response = getattr(error, "response", None)
+        body = getattr(error, "body", None)
         kind = type(error).__name__
-        says = line(self._redactor.text(str(error)), LONGEST_REASON)
+        says = str(error).replace("litellm.", "").replace(f"{kind}: ", "")
         return Failure(
             status=getattr(error, "status_code", None) or 0,
-            says=f"{kind}: {says.removeprefix('litellm.').removeprefix(f'{kind}: ')}",
-            headers=getattr(response, "headers", None) or {},
+            says=f"{kind}: {line(self._redactor.text(says), LONGEST_REASON)}",
+            code=str(body.get("code", "")) if isinstance(body, dict) else "",
+            headers=getattr(getattr(error, "response", None), "headers", None) or {},
             too_long=kind == "ContextWindowExceededError",
         )
 

@@ -57,7 +57,8 @@ def _of_provider(prices: Mapping[str, Mapping[str, Any]], model: str) -> Mapping
     """The list calls the models of some providers by their bare names."""
     provider, _, name = model.partition("/")
     entry = prices.get(name)
-    return entry if entry and entry.get("litellm_provider") == provider else None
+    whose = str(entry.get("litellm_provider", "")) if entry else ""
+    return entry if provider and whose.startswith(provider) else None
 
 
 def _million(entry: Mapping[str, Any], key: str) -> Decimal | None:
