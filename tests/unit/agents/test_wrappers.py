@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin_agents.tools.arguments import call_hash
+from tocsin_agents.tools.catalogue import Catalogue
+from tocsin_agents.tools.modes import Mode
 from tocsin_agents.tools.port import Capability, Identity, Status, ToolContext, ToolResult
 from tocsin_agents.tools.wrappers import (
     audited,
@@ -332,6 +334,14 @@ async def test_a_call_that_raises_is_recorded_as_an_error():
     with pytest.raises(TransientError):
         await (await one(watched(inner, audit))).call({}, CONTEXT)
     assert [entry.status for entry in audit.entries] == [Status.ERROR]
+
+
+async def test_around_a_catalogue_it_records_what_was_refused_too():
+    audit, everything = Audit(), Identity("eve", capabilities=frozenset(Capability))
+    catalogue = Catalogue({"git": FixedToolset(RecordingTool("git.open", PROPOSE))}, Mode.AGENT)
+    (tool,) = await audited(catalogue, audit, Redactor(), Watch()).tools(everything)
+    await tool.call({}, ToolContext(everything))
+    assert [entry.status for entry in audit.entries] == [None, Status.REFUSED]
 
 
 async def test_no_secret_is_written_down():

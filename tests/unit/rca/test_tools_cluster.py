@@ -6,6 +6,7 @@ import pytest
 
 from tocsin_agents.tools.port import Identity, Status, ToolContext
 from tocsin_cluster.fleet import Fleet, Member
+from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import ClusterContext
 from tocsin_kit.errors import TransientError
 from tocsin_rca.tools.cluster import MOST_EVENTS, MOST_OBJECTS, ClusterTools
@@ -54,6 +55,15 @@ async def test_an_object_is_shown_without_what_may_be_secret(shop):
     assert result.data["exists"]
     assert "CrashLoopBackOff" in result.data["object"]
     assert "tulip" not in str(result)
+
+
+async def test_an_object_that_was_read_from_a_table_is_said_to_be_partial():
+    class Table(Away):
+        async def get(self, ref):
+            return Manifest({"kind": "Pod", "metadata": {"name": "a"}}, whole=False)
+
+    result = await Tools(west=Table(None))("k8s.get", kind="Pod", name="a", namespace="shop")
+    assert result.data["partial"]
 
 
 async def test_an_object_that_does_not_exist_is_no_error(shop):

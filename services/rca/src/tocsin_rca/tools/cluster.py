@@ -67,13 +67,17 @@ class ClusterTools:
     ) -> ToolResult:
         """Show one object of a cluster: labels, containers, and what of it explains faults.
 
-        Environment, commands, annotations and the data of ConfigMaps are left out.
+        Environment, commands, annotations and the data of ConfigMaps are left out. What is
+        partial was read from a table or a description: what it does not show may be there.
         """
         ref = ObjectRef(kind=readable(kind), namespace=namespace, name=name)
 
         async def question(asked: port.Cluster) -> dict[str, Any]:
             found = await asked.get(ref)
-            return {"exists": bool(found)} | ({"object": excerpt(found)} if found else {})
+            if found is None:
+                return {"exists": False}
+            partial = {} if found.whole else {"partial": True}
+            return {"exists": True, "object": excerpt(found), **partial}
 
         return await self._ask(context, cluster, ClusterCap.OBJECTS, question)
 
