@@ -33,8 +33,9 @@ def clean(text: str, limit: int) -> Cleaned:
     Terminal sequences, control, direction and zero-width characters go; words stay as they are,
     secrets too. Cleaning twice changes nothing.
     """
-    text = _LINE_ENDS.sub("\n", _ANSI.sub("", text))
-    text = "".join(c for c in _INVISIBLE.sub("", text) if _is_visible(c))
+    if not _is_plain(text):
+        text = _LINE_ENDS.sub("\n", _ANSI.sub("", text))
+        text = "".join(c for c in _INVISIBLE.sub("", text) if _is_visible(c))
     if len(text) <= limit:
         return Cleaned(text, truncated=False)
     room = limit - len(MARK)
@@ -47,6 +48,11 @@ def clean(text: str, limit: int) -> Cleaned:
 def line(text: str, limit: int = 120) -> str:
     """Return the text on one line, fit to stand among our own words; its line breaks are spaces."""
     return " ".join(clean(text, limit * 2).text.replace(MARK, " … ").split())[:limit]
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing has to go: one look at all of a text, for most are."""
+    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def _is_visible(character: str) -> bool:
