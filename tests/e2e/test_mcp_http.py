@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 import uvicorn
@@ -102,10 +102,12 @@ async def test_a_tool_is_called_over(tmp_path, transport):
 
 async def test_a_server_that_was_restarted_is_connected_again(tmp_path):
     port = free_ports(1)[0]
-    async with served(Web(), port) as url, connected(tmp_path, f"{url}/mcp") as session:
-        assert await text(session) == "it is fine"
-    async with served(Web(), port), connected(tmp_path, f"{url}/mcp") as session:
-        assert await text(session) == "it is fine"
+    async with AsyncExitStack() as stack:
+        async with served(Web(), port) as url:
+            session = await stack.enter_async_context(connected(tmp_path, f"{url}/mcp"))
+            assert await text(session) == "it is fine"
+        async with served(Web(), port):
+            assert await text(session) == "it is fine"
 
 
 async def test_a_credential_that_changed_is_read_again(tmp_path):
