@@ -454,6 +454,15 @@ async def test_a_severity_that_rises_is_told_and_the_highest_is_shown(receiver):
     assert (tally.severity, tally.alert.severity) == (Severity.CRITICAL, Severity.CRITICAL)
 
 
+async def test_an_ended_run_hears_each_time_its_alert_gets_worse(receiver):
+    opened = await receiver.receive(OOM.model_copy(update={"severity": Severity.INFO}))
+    await receiver.intake.close(INCIDENT, opened.run_id)
+    for severity in (Severity.WARNING, Severity.WARNING, Severity.CRITICAL, Severity.WARNING):
+        again = await receiver.receive(OOM.model_copy(update={"severity": severity}))
+        assert again.run_id == opened.run_id
+    assert receiver.novelties == [Novelty.SEVERITY, Novelty.SEVERITY]
+
+
 async def test_a_changed_text_is_told_once_a_minute_and_the_last_is_on_the_record(receiver):
     opened = await receiver.receive(OOM)
     for number in range(6):

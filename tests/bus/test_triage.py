@@ -9,16 +9,21 @@ import pytest
 
 from tocsin_contracts import (
     AlertAccepted,
+    AlertRepeated,
+    AlertResolved,
+    AlertStatus,
     IncidentOpened,
     RunFinished,
     RunState,
     RunSuperseded,
+    Severity,
     StormStarted,
 )
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.roles import triaging
 from tocsin_ingest.settings import Settings
 from tocsin_kit import intake, store
+from tocsin_kit.joined import Joined
 from tocsin_kit.late_news import MOST, LateNews
 from tocsin_kit.moves import OPEN
 from tocsin_kit.open_runs import OpenRuns
@@ -323,6 +328,58 @@ async def test_p1_a_run_that_waits_for_its_turn_survives_the_worker_that_it_wait
             )
             await office.investigated(opened[-1].run_id)
         assert len({fact.run_id for fact in opened}) == 3
+
+
+async def test_runs_that_joined_one_are_counted_once_and_known_by_their_incidents(redis):
+    joined = Joined(redis)
+    for run_id in ("r3", "r2", "r3"):
+        await joined.add("r1", run_id, f"key of {run_id}")
+    assert await joined.count("r1") == 2
+    assert await joined.of("r1") == {"r2": "key of r2", "r3": "key of r3"}
+    assert (await joined.count("r2"), await joined.of("r2")) == (0, {})
+
+
+async def test_p1_the_run_that_took_another_one_over_hears_how_its_alert_goes_on(
+    nats_url, redis_url
+):
+    async with Office(nats_url, redis_url, correlation={"mode": "on"}) as office:
+        began = datetime.now(UTC) - timedelta(minutes=1)
+
+        def alert(name, **changes):
+            return build.alert(
+                fingerprint=name,
+                title=name,
+                labels={"alertname": name, "node": "n1"},
+                workload=None,
+                starts_at=began,
+                **{"severity": Severity.WARNING, **changes},
+            )
+
+        first = (await office.receiver.take(alert("first"))).run_id
+        await until(lambda: office.facts(IncidentOpened), lambda facts: len(facts) == 1)
+        second = (await office.receiver.take(alert("second"))).run_id
+        await until(lambda: office.facts(RunFinished), lambda facts: len(facts) == 1)
+        await office.rig.settled("ingest-finished")
+        record = await office.rig.reader.get(second)
+        assert (record.state, record.fact(RunSuperseded).into) == (RunState.SUPERSEDED, first)
+
+        worse = alert("second", severity=Severity.CRITICAL)
+        assert (await office.receiver.take(worse)).run_id == second
+        repeated = await until(lambda: office.facts(AlertRepeated), lambda facts: len(facts) == 2)
+        told = [(event.run_id, event.novelty, event.occurrences) for event in repeated]
+        assert told == [(second, "severity", 2), (first, "severity", 1)]
+
+        over = alert("second", status=AlertStatus.RESOLVED, ends_at=datetime.now(UTC))
+        await office.receiver.take(over)
+        cleared = await until(lambda: office.facts(AlertResolved), lambda facts: len(facts) == 2)
+        assert [(event.run_id, event.still_firing) for event in cleared] == [
+            (second, 0),
+            (first, 1),
+        ]
+        await office.rig.bus.publish(cleared[0])
+        await office.rig.settled("ingest-resolved")
+        assert len(await office.facts(AlertResolved)) == 2
+        assert not (await office.rig.reader.get(first)).state.terminal
 
 
 async def test_p1_in_a_storm_every_run_waits_for_its_turn_or_is_looked_after_by_another(

@@ -20,7 +20,7 @@ from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.build import RUN
 from tocsin_testing.crowd import FakeJoined, FakeOpenRuns, FakeStorms, FakeTickets
-from tocsin_testing.fakes import FakeIntake, FakeRuns
+from tocsin_testing.fakes import FakeIntake, FakePublisher, FakeRuns, FakeTallies
 from tocsin_testing.gate import FakeTimers
 
 
@@ -32,7 +32,16 @@ def intake():
 def handlers(intake, *known, runs=None):
     store, rules = runs or FakeRuns(*known), Rules()
     judge = Judge(["Watchdog"], rules)
-    crowd = Crowd(store, FakeOpenRuns(), FakeStorms(), FakeTickets(), FakeJoined(), FakeTimers())
+    crowd = Crowd(
+        reader=store,
+        open_runs=FakeOpenRuns(),
+        storms=FakeStorms(),
+        tickets=FakeTickets(),
+        joined=FakeJoined(),
+        tallies=FakeTallies(),
+        timers=FakeTimers(),
+        publisher=FakePublisher(),
+    )
     triage = Subgraph("ingest", graph.build(Nodes(judge, rules, crowd)), InMemorySaver())
     return Handlers(triage, Receiver(intake, store), store, judge=judge, rules=rules, crowd=crowd)
 
@@ -138,6 +147,13 @@ async def test_p1_an_alert_that_fires_between_the_word_and_the_end_gets_a_run(
     *facts, again = cleared_while_firing_again(seconds)
     await handlers(intake, build.run(*facts)).on_alert_repeated(again)
     assert len(intake.told) == opened
+
+
+async def test_p1_it_gets_one_too_when_the_word_of_another_run_came_after_it(intake):
+    accepted, _, ended, again = cleared_while_firing_again(1)
+    told = build.alert_resolved(at=again.at + timedelta(seconds=1), still_firing=1)
+    await handlers(intake, build.run(accepted, told, ended)).on_alert_repeated(again)
+    assert len(intake.told) == 1
 
 
 @pytest.mark.parametrize(("seconds", "opened"), [(-1, 0), (1, 1)])

@@ -35,7 +35,14 @@ from tocsin_kit.topology import TimerKind
 from tocsin_testing import build
 from tocsin_testing.build import NOW, RUN
 from tocsin_testing.crowd import FakeJoined, FakeOpenRuns, FakeStorms, FakeTickets
-from tocsin_testing.fakes import FakeClock, FakeIntake, FakeRuns, outage
+from tocsin_testing.fakes import (
+    FakeClock,
+    FakeIntake,
+    FakePublisher,
+    FakeRuns,
+    FakeTallies,
+    outage,
+)
 from tocsin_testing.gate import FakeTimers
 
 SPAN = {"start": NOW - timedelta(minutes=5), "end": NOW + timedelta(minutes=5), "by": "u-17"}
@@ -60,8 +67,16 @@ class Desk:
         self.runs, self.intake, self.clock = FakeRuns(), FakeIntake(), FakeClock()
         self.storms, self.tickets = FakeStorms(threshold), FakeTickets()
         self.timers = FakeTimers()
+        self.tallies, self.publisher = FakeTallies(), FakePublisher()
         self.crowd = Crowd(
-            self.runs, FakeOpenRuns(), self.storms, self.tickets, FakeJoined(), self.timers
+            reader=self.runs,
+            open_runs=FakeOpenRuns(),
+            storms=self.storms,
+            tickets=self.tickets,
+            joined=FakeJoined(),
+            tallies=self.tallies,
+            timers=self.timers,
+            publisher=self.publisher,
         )
         self.saver = InMemorySaver()
         self.handlers = self.worker()

@@ -58,7 +58,7 @@ def late_news(run_id: str) -> str:
 
 
 def joined(run_id: str) -> str:
-    """The runs that were superseded by a run."""
+    """The runs that were superseded by a run, and the keys of their incidents."""
     return f"tocsin:joined:{{{run_id}}}"
 
 

@@ -60,6 +60,7 @@ class TimerKind(StrEnum):
 READS: tuple[tuple[str, type[Event]], ...] = (
     ("ingest", AlertAccepted),
     ("ingest", AlertRepeated),
+    ("ingest", AlertResolved),
     ("ingest", RunFinished),
     ("rca", IncidentOpened),
     ("rca", HypothesisRejected),

@@ -61,15 +61,19 @@ class FakeJoined(Outage):
     """Which runs were superseded by which."""
 
     def __init__(self) -> None:
-        self.joined: list[tuple[RunId, RunId]] = []
+        self.joined: dict[RunId, dict[RunId, str]] = {}
 
-    async def add(self, into: RunId, run_id: RunId) -> None:
+    async def add(self, into: RunId, run_id: RunId, incident_key: str) -> None:
         """Keep one."""
-        self.joined.append((into, run_id))
+        self.joined.setdefault(into, {})[run_id] = incident_key
 
-    async def of(self, into: RunId) -> list[RunId]:
+    async def count(self, into: RunId) -> int:
+        """Return how many a run has."""
+        return len(self.joined.get(into, {}))
+
+    async def of(self, into: RunId) -> dict[RunId, str]:
         """Return those of a run."""
-        return [run_id for known, run_id in self.joined if known == into]
+        return dict(self.joined.get(into, {}))
 
 
 class FakeTickets(Outage):

@@ -11,7 +11,6 @@ from tocsin_contracts import (
     EndReason,
     Event,
     RunFinished,
-    RunId,
     RunSuperseded,
     StormEnded,
     StormStarted,
@@ -20,6 +19,7 @@ from tocsin_ingest.judge import Judge
 from tocsin_ingest.ports import Crowd, Runs
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.state import TriageState
+from tocsin_ingest.survivors import Survivors
 from tocsin_ingest.triage import correlation
 from tocsin_ingest.triage.rules import Rules
 from tocsin_kit.clock import Clock, SystemClock, from_millis
@@ -50,6 +50,7 @@ class Handlers:
         self._judge = judge
         self._rules = rules
         self._crowd = crowd
+        self._survivors = Survivors(crowd)
         self._clock = clock or SystemClock()
 
     async def on_alert_accepted(self, event: AlertAccepted) -> Sequence[Event]:
@@ -68,8 +69,18 @@ class Handlers:
         rule held that ended it, or the run that took it in was open.
         """
         run = await self._crowd.reader.get(event.run_id)
-        if run and (_began_later(event, run) or await self._is_left_alone(event, run)):
+        if run is None:
+            return
+        if _began_later(event, run) or await self._is_left_alone(event, run):
             await self._receiver.take_again(event.alert, event.run_id)
+        else:
+            await self._survivors.tell(run, event)
+
+    async def on_alert_resolved(self, event: AlertResolved) -> None:
+        """Let the run that looks after a superseded one know that an alert of that has cleared."""
+        run = await self._crowd.reader.get(event.run_id)
+        if run:
+            await self._survivors.tell(run, event)
 
     async def on_run_finished(self, event: RunFinished) -> None:
         """Let the next episode of the incident open a new run, and give back what this one held."""
@@ -80,14 +91,12 @@ class Handlers:
             return
         card = correlation.card(run.id, accepted.at, accepted.alert, self._rules.correlation)
         await self._crowd.open_runs.remove(card.model_dump_json())
-        await self._receiver.close(
-            accepted.incident_key, run.id, await self._reopens_at(run, event.at)
-        )
+        reopens_at = await self._reopens_at(run, accepted.incident_key, event.at)
+        await self._receiver.close(accepted.incident_key, run.id, reopens_at)
         repeated = run.fact(AlertRepeated)
         if repeated and await self._is_left_alone(repeated, run):
             await self._receiver.take_again(repeated.alert, run.id)
-        for joined in await self._crowd.joined.of(run.id):
-            await self._reopen(joined, event.at)
+        await self._hand_over(run, event.at)
 
     async def on_storm_due(self, timer: Timer) -> StormStarted | StormEnded | None:
         """Tell of a storm, look again after each window, and tell at its end what it was."""
@@ -107,23 +116,23 @@ class Handlers:
         due = timer.due_at + timedelta(seconds=window * (missed + 1))
         return timer.model_copy(update={"due_at": due})
 
-    async def _reopens_at(self, run: Run, ended: datetime) -> datetime | None:
+    async def _reopens_at(self, run: Run, incident_key: str, ended: datetime) -> datetime | None:
         """From when on the same episodes open a new run: when the reason of the end may be gone."""
         if suppressed := run.fact(AlertSuppressed):
             again = ended + timedelta(minutes=self._rules.recheck_minutes)
             return min(suppressed.until, again) if suppressed.until else None
-        superseded = run.fact(RunSuperseded)
-        if superseded is None:
+        if run.fact(RunSuperseded) is None:
             return None
-        await self._crowd.joined.add(superseded.into, run.id)
-        return None if await self._crowd.is_open(superseded.into) else ended
+        return None if await self._survivors.join(run, run.id, incident_key) else ended
 
-    async def _reopen(self, run_id: RunId, at: datetime) -> None:
-        """Let the episodes of a run open a new one: the run that looked after it has ended."""
-        run = await self._crowd.reader.get(run_id)
-        accepted = run.fact(AlertAccepted) if run else None
-        if accepted:
-            await self._receiver.close(accepted.incident_key, run_id, at)
+    async def _hand_over(self, run: Run, ended: datetime) -> None:
+        """Leave what a run knows, and the runs that it looked after, to the one that goes on."""
+        for news in (run.fact(AlertRepeated), run.fact(AlertResolved)):
+            if news:
+                await self._survivors.tell(run, news)
+        for joined, incident_key in (await self._crowd.joined.of(run.id)).items():
+            if not await self._survivors.join(run, joined, incident_key):
+                await self._receiver.close(incident_key, joined, ended)
 
     async def _is_left_alone(self, event: AlertRepeated, run: Run) -> bool:
         """Whether nobody looks after an alert that joined a run which has ended."""
@@ -131,8 +140,7 @@ class Handlers:
             return run.state.terminal
         if run.fact(AlertSuppressed):
             return not await self._judge.holds(event.alert, self._clock.now())
-        superseded = run.fact(RunSuperseded)
-        return superseded is not None and not await self._crowd.is_open(superseded.into)
+        return run.fact(RunSuperseded) is not None and await self._survivors.of(run) is None
 
 
 def _started(timer: Timer, look: Look, window: float) -> StormStarted:
@@ -156,11 +164,14 @@ def _ended(timer: Timer, digest: Digest) -> StormEnded:
 
 
 def _outlives(event: AlertRepeated, run: Run) -> bool:
-    """Whether an alert fired after the word that all had cleared, which then ended the run."""
+    """Whether an alert fired after the word that all had cleared, which then ended the run.
+
+    A later word, of an alert that the run looked after, may stand in place of that one.
+    """
     cleared, finished = run.fact(AlertResolved), run.fact(RunFinished)
     if cleared is None or finished is None or finished.reason is not EndReason.ALERT_CLEARED:
         return False
-    return event.at > cleared.at
+    return event.at > cleared.at or cleared.still_firing > 0
 
 
 def _began_later(event: AlertRepeated, run: Run) -> bool:

@@ -10,6 +10,7 @@ from tocsin_ingest.triage.silences import Silence
 from tocsin_kit.intake import Admission
 from tocsin_kit.run_view import Run
 from tocsin_kit.storms import Look, Place
+from tocsin_kit.tally import Tally
 from tocsin_kit.tickets import Turn
 from tocsin_kit.timers import Timer
 
@@ -194,11 +195,21 @@ class Tickets(Protocol):
 class Joined(Protocol):
     """Which runs were superseded by which."""
 
-    async def add(self, into: RunId, run_id: RunId) -> None:
-        """Remember one."""
+    async def add(self, into: RunId, run_id: RunId, incident_key: str) -> None:
+        """Remember one, with the key of its incident."""
 
-    async def of(self, into: RunId) -> list[RunId]:
-        """Return those of a run."""
+    async def count(self, into: RunId) -> int:
+        """Return how many a run has."""
+
+    async def of(self, into: RunId) -> Mapping[RunId, str]:
+        """Return those of a run, each with the key of its incident."""
+
+
+class Tallies(Protocol):
+    """Reads what the receiver counted."""
+
+    async def many(self, wanted: Sequence[tuple[str, RunId]]) -> list[Tally | None]:
+        """Return the counts of each run by the key of its incident; None where none are kept."""
 
 
 class Timers(Protocol):
@@ -217,7 +228,9 @@ class Crowd:
     storms: Storms
     tickets: Tickets
     joined: Joined
+    tallies: Tallies
     timers: Timers
+    publisher: Publisher
 
     async def is_open(self, run_id: RunId) -> bool:
         """Whether a run is there that has not ended."""

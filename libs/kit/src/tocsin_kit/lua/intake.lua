@@ -81,7 +81,8 @@ else
   if late then
     news = ''
   elseif not open and same and not held then
-    news = quiet and '' or 'nothing'  -- whoever ended the run may have to think again
+    -- Whoever ended the run may have to think again, and who looks after the alert hears it rise.
+    news = rank > severity and 'severity' or quiet and '' or 'nothing'
   elseif open then
     news = not mine and 'alert' or not same and 'episode' or rank > severity and 'severity'
       or changed and not quiet and 'text' or ''

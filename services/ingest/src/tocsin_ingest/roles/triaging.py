@@ -1,6 +1,6 @@
 """The triaging part: what events tell goes through the triage graph."""
 
-from tocsin_contracts import AlertAccepted, AlertRepeated, RunFinished, RunState
+from tocsin_contracts import AlertAccepted, AlertRepeated, AlertResolved, RunFinished, RunState
 from tocsin_ingest import graph
 from tocsin_ingest.handlers import Handlers
 from tocsin_ingest.judge import Judge
@@ -16,6 +16,7 @@ from tocsin_kit.moves import ANY, move
 from tocsin_kit.open_runs import OpenRuns
 from tocsin_kit.parts import Parts
 from tocsin_kit.storms import Storms
+from tocsin_kit.tally import Tallies
 from tocsin_kit.tickets import Tickets
 from tocsin_kit.topology import TimerKind
 
@@ -32,7 +33,9 @@ def subscribe(settings: Settings, parts: Parts, receiver: Receiver) -> None:
         storms=Storms(parts.redis, window_seconds=storm.window_seconds, threshold=storm.new_runs),
         tickets=Tickets(parts.redis, storm.investigations),
         joined=Joined(parts.redis),
+        tallies=Tallies(parts.redis),
         timers=parts.bus,
+        publisher=parts.bus,
     )
     triage: Subgraph[TriageState] = Subgraph(
         "ingest", graph.build(Nodes(judge, rules, crowd)), saver(parts.raw_redis)
@@ -40,5 +43,6 @@ def subscribe(settings: Settings, parts: Parts, receiver: Receiver) -> None:
     handlers = Handlers(triage, receiver, parts.runs, judge=judge, rules=rules, crowd=crowd)
     parts.bus.on(AlertAccepted, handlers.on_alert_accepted, move(RunState.RECEIVED))
     parts.bus.on(AlertRepeated, handlers.on_alert_repeated)
+    parts.bus.on(AlertResolved, handlers.on_alert_resolved)
     parts.bus.on(RunFinished, handlers.on_run_finished)
     parts.bus.on_timer(TimerKind.STORM_LOOK, handlers.on_storm_due, ANY)
