@@ -10,6 +10,9 @@ from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.printed import Printed
 from tocsin_contracts import ObjectRef
 
+EVERYWHERE = "*"
+"""In place of a namespace where lists, events and usage of all of them are asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

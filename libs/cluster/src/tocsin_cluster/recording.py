@@ -12,6 +12,7 @@ from tocsin_cluster import bundle, reading
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.events import ClusterEvent, read_event
 from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.merging import merged
 from tocsin_cluster.port import Usage
 from tocsin_cluster.printed import Printed
 from tocsin_cluster.secrets import without_values
@@ -61,8 +62,7 @@ def read(folder: Path) -> Recording:
     told = (manifest.ref.namespace for manifest in found)
     read = reading.read(texts, bundle.home(texts, index, told))
     events = [read_event(manifest) for manifest in found if manifest.ref.kind == "Event"]
-    told_objects = {m.ref: m for m in read.objects}
-    kept = told_objects | {m.ref: m for m in found if m.ref.kind != "Event"}
+    kept = merged((*read.objects, *(one for one in found if one.ref.kind != "Event")))
     in_order = tuple(sorted([*events, *read.events], key=_time))
     return Recording(folder, marks, kept, in_order, read.usage, read.texts)
 

@@ -15,7 +15,7 @@ from tocsin_cluster import recording
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest
-from tocsin_cluster.port import Usage
+from tocsin_cluster.port import EVERYWHERE, Usage
 from tocsin_cluster.printed import Printed
 from tocsin_cluster.recording import Recording
 from tocsin_contracts import ObjectRef
@@ -51,7 +51,7 @@ class SnapshotCluster:
         found = (
             manifest
             for ref, manifest in (await self._read()).objects.items()
-            if (ref.kind, ref.namespace) == (kind, namespace) and wanted <= manifest.labels.items()
+            if ref.kind == kind and _in(ref, namespace) and wanted <= manifest.labels.items()
         )
         return tuple(sorted(found, key=lambda manifest: manifest.ref.name))
 
@@ -62,12 +62,12 @@ class SnapshotCluster:
     async def events_in(self, namespace: str) -> tuple[ClusterEvent, ...]:
         """Return the recorded events about the objects of a namespace."""
         events = (await self._read()).events
-        return tuple(event for event in events if event.about.namespace == namespace)
+        return tuple(event for event in events if _in(event.about, namespace))
 
     async def usage(self, namespace: str) -> tuple[Usage, ...]:
         """Return what was measured when it was recorded."""
         usage = (await self._read()).usage
-        return tuple(one for one in usage if one.about.namespace == namespace)
+        return tuple(one for one in usage if _in(one.about, namespace))
 
     async def printed(self) -> tuple[Printed, ...]:
         """Return the recorded texts."""
@@ -87,6 +87,10 @@ class SnapshotCluster:
         async with self._one_reads:
             self._recording = await asyncio.to_thread(self._recording.renewed)
         return self._recording
+
+
+def _in(ref: ObjectRef, namespace: str) -> bool:
+    return namespace in (EVERYWHERE, ref.namespace)
 
 
 def _read_log(path: Path) -> str | None:

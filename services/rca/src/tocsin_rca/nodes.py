@@ -1,9 +1,11 @@
 """The steps of an investigation; each takes the state and returns what changed."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from tocsin_agents.budget import Budget
 from tocsin_contracts import (
+    CauseClass,
+    Finding,
     Hypothesis,
     HypothesisFormed,
     InvestigationInconclusive,
@@ -55,23 +57,8 @@ class Nodes:
         case, run_id = await self._case(state), RunId(state["run_id"])
         # Findings point at evidence by its id, which means something else after a second look.
         findings = state["findings"] if kept else analyze(case, self._analyzers)
-        rejected = frozenset(state["rejected"])
-        found = conclude(case, findings, state["attempt"], rejected)
         self._cases.pop(_key(state), None)
-        if isinstance(found, Hypothesis):
-            known = found.model_copy(update={"rejected": tuple(state["rejected"])})
-            return {
-                "answer": HypothesisFormed(run_id=run_id, alert=state["alert"], hypothesis=known)
-            }
-        return {
-            "answer": InvestigationInconclusive(
-                run_id=run_id,
-                alert=state["alert"],
-                why=found.why,
-                evidence=found.evidence,
-                candidates=found.candidates,
-            )
-        }
+        return {"answer": answer(run_id, case, findings, state["attempt"], state["rejected"])}
 
     async def _case(self, state: RcaState) -> Case:
         """Return what this attempt saw, with the alerts that joined the run meanwhile.
@@ -86,6 +73,27 @@ class Nodes:
         news = await self._news.of(RunId(state["run_id"]))
         self._cases[key] = alerts.heard(self._cases[key], news)
         return self._cases[key]
+
+
+def answer(
+    run_id: RunId,
+    case: Case,
+    findings: Iterable[Finding],
+    attempt: int,
+    rejected: Sequence[CauseClass],
+) -> HypothesisFormed | InvestigationInconclusive:
+    """Return the event that says what an attempt came to."""
+    found = conclude(case, findings, attempt, frozenset(rejected))
+    if isinstance(found, Hypothesis):
+        known = found.model_copy(update={"rejected": tuple(rejected)})
+        return HypothesisFormed(run_id=run_id, alert=case.alert, hypothesis=known)
+    return InvestigationInconclusive(
+        run_id=run_id,
+        alert=case.alert,
+        why=found.why,
+        evidence=found.evidence,
+        candidates=found.candidates,
+    )
 
 
 def _key(state: RcaState) -> tuple[str, int]:

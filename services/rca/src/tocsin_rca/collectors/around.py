@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.port import EVERYWHERE
 from tocsin_contracts import EvidenceKind
 from tocsin_rca.collectors.excerpts import excerpt
 from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
@@ -32,8 +33,6 @@ NAMESPACED = (
     "PersistentVolumeClaim",
     "NetworkPolicy",
     "Ingress",
-    "PrometheusRule",
-    "Application",
 )
 CLUSTER_WIDE = (
     "Node",
@@ -43,20 +42,20 @@ CLUSTER_WIDE = (
     "IngressClass",
     "PriorityClass",
 )
-_ELSEWHERE = {"Application": ("argocd", "openshift-gitops")}
-"""Kinds whose objects are about a namespace and kept in another one."""
+ELSEWHERE = ("PrometheusRule", "Application")
+"""Kinds whose objects are often kept in another namespace than the one they are about."""
 
 
 async def collect(target: Target, inquiry: Inquiry) -> Observations:
     """Return the objects of each kind, those with a name like the workload's first."""
-    places = [(kind, target.namespace) for kind in NAMESPACED if target.namespace]
+    places = [(kind, target.namespace) for kind in NAMESPACED]
     places += [(kind, "") for kind in CLUSTER_WIDE]
-    places += [(kind, namespace) for kind, names in _ELSEWHERE.items() for namespace in names]
+    places += [(kind, EVERYWHERE) for kind in ELSEWHERE]
     return await together(
         inquiry.ask(
             inquiry.cluster.source, _query(kind, namespace), _look(kind, namespace, target, inquiry)
         )
-        for kind, namespace in dict.fromkeys(places)
+        for kind, namespace in places
     )
 
 
@@ -75,7 +74,7 @@ async def _look(kind: str, namespace: str, target: Target, inquiry: Inquiry) -> 
 
 
 def _query(kind: str, namespace: str) -> str:
-    return f"every {kind} in {namespace}" if namespace else f"every {kind}"
+    return f"every {kind}" if namespace in ("", EVERYWHERE) else f"every {kind} in {namespace}"
 
 
 def _is_near(one: Manifest, names: Iterable[str]) -> bool:

@@ -25,18 +25,26 @@ async def _behind_service(named: ObjectRef, known: Known) -> ObjectRef | None:
         service.ref: texts(service.dig("spec", "selector"))
         for service in await known.list("Service", named.namespace)
     }
-    selector = selectors.pop(_called("Service", named, named.name), {})
+    selector = selectors.pop(_called("Service", named, named.name), None)
+    if selector is None:
+        return await _by_template(named, {}, known) or await _only(named.namespace, known)
     pods = await known.list("Pod", named.namespace)
     chosen = [pod for pod in pods if selects(selector, pod.labels)]
+    meant = None if chosen else await _by_template(named, selector, known)
+    if meant:
+        return meant
     near = [pod for pod in pods if len(differing_keys(selector, pod.labels)) == 1]
     owners = await _owners(chosen or near, known)
     related = _sole({owner for owner in owners if is_named_for(named.name, owner.name)})
-    if related or (not chosen and not near):
-        return related or await _by_template(named, selector, known)
-    if not chosen and len(selector) == 1:
-        return None
+    if related or (not chosen and len(selector) == 1):
+        return related
     unserved = [p for p in near if not any(selects(s, p.labels) for s in selectors.values())]
     return _sole(owners) or (None if chosen else _sole(await _owners(unserved, known)))
+
+
+async def _only(namespace: str, known: Known) -> ObjectRef | None:
+    found = [one async for one in _workloads(namespace, known)]
+    return _sole({await root_owner(known, one.ref) for one in found})
 
 
 async def _by_template(

@@ -8,8 +8,13 @@ from tocsin_gitops.manifests import is_kustomization, is_yaml
 from tocsin_gitops.placements import Checkout
 from tocsin_rca.collectors.repository import read
 
+ELSEWHERE = frozenset({"PrometheusRule", "Application", "Kustomization", "HelmRelease"})
+"""Kinds whose objects are often kept in another namespace than the one they are about."""
+
 MOST_BYTES = 4 * 1024 * 1024
 """Of manifests that are read in one repository; what is over is not looked at."""
+
+_FAR = 2
 
 Written = tuple[str, Manifest, frozenset[str]]
 """A file, an object in it, and the namespaces that kustomizations put it into."""
@@ -29,27 +34,33 @@ def written(files: Mapping[str, bytes]) -> tuple[Written, ...]:
 
 
 def chosen(
-    found: Sequence[Written], namespace: str, names: Sequence[str]
+    found: Sequence[Written], namespace: str, names: Sequence[str], limit: int
 ) -> list[tuple[str, Manifest]]:
     """Return the objects of a namespace or without one, those of the names first.
 
-    One of those names is taken whatever namespace its file says: it may be the wrong one.
+    One of those names is taken whatever namespace its file says: it may be the wrong one. If there
+    is room for all objects, those of other namespaces come last.
     """
-    concerned = [
-        (file, _placed(manifest, namespace))
-        for file, manifest, placed in found
-        if _is_in(manifest, placed, namespace) or manifest.ref.name in names
-    ]
-    return sorted(concerned, key=lambda one: one[1].ref.name not in names)
+    fitting = (
+        (_distance(one, placed, namespace, names), file, _placed(one, namespace))
+        for file, one, placed in found
+    )
+    ranked = sorted(fitting, key=lambda ranked: ranked[0])
+    kept = ranked if len(ranked) <= limit else [one for one in ranked if one[0] < _FAR]
+    return [(file, manifest) for _, file, manifest in kept[:limit]]
 
 
-def _is_in(manifest: Manifest, placed: frozenset[str], namespace: str) -> bool:
+def _distance(
+    manifest: Manifest, placed: frozenset[str], namespace: str, names: Sequence[str]
+) -> int:
     ref = manifest.ref
-    if not namespace or ref.kind in CLUSTER_WIDE:
-        return True
+    if ref.name in names:
+        return 0
+    if not namespace or ref.kind in CLUSTER_WIDE or ref.kind in ELSEWHERE:
+        return 1
     if ref.namespace:
-        return ref.namespace == namespace
-    return not placed or namespace in placed
+        return 1 if ref.namespace == namespace else _FAR
+    return 1 if not placed or namespace in placed else _FAR
 
 
 def _placed(manifest: Manifest, namespace: str) -> Manifest:

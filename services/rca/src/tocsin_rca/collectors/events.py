@@ -1,6 +1,7 @@
 """What the cluster reported about the workload, its pods and the object the alert names."""
 
 from tocsin_cluster.events import ClusterEvent
+from tocsin_cluster.port import EVERYWHERE
 from tocsin_contracts import EvidenceKind, ObjectRef
 from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
 from tocsin_rca.collectors.target import Target
@@ -22,7 +23,7 @@ async def near(target: Target, inquiry: Inquiry) -> Observations:
     """Return the last events about other objects of the namespace and of none, warnings first."""
     return await together(
         inquiry.ask(inquiry.cluster.source, _place(namespace), _near(namespace, target, inquiry))
-        for namespace in dict.fromkeys((target.namespace, ""))
+        for namespace in (target.namespace, "")
     )
 
 
@@ -47,6 +48,8 @@ def _asked(target: Target) -> tuple[ObjectRef, ...]:
 
 
 def _place(namespace: str) -> str:
+    if namespace == EVERYWHERE:
+        return "events of everything"
     return f"events in {namespace}" if namespace else "events of what is in no namespace"
 
 

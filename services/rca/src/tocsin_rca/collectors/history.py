@@ -39,8 +39,8 @@ class GitHistory:
         found: list[Declared] = []
         for repo in self._gitops.serving(cluster, namespace):
             head = await self._source.head(repo)
-            best = chosen(await self._read(repo, head), namespace, names)
-            found += [Declared(repo.name, head, file, manifest) for file, manifest in best[:limit]]
+            best = chosen(await self._read(repo, head), namespace, names, limit)
+            found += [Declared(repo.name, head, file, manifest) for file, manifest in best]
         return tuple(found[:limit])
 
     async def _read(self, repo: Repository, head: str) -> tuple[Written, ...]:

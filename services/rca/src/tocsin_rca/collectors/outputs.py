@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from tocsin_cluster.port import EVERYWHERE
 from tocsin_cluster.printed import Command, Printed
 from tocsin_contracts import EvidenceKind
 from tocsin_kit.untrusted import clean
@@ -42,7 +43,7 @@ def _seen(one: Printed, inquiry: Inquiry) -> Observation[object]:
 
 
 def _concerns(command: Command, namespace: str) -> bool:
-    return not namespace or command.namespace in ("", namespace)
+    return namespace == EVERYWHERE or command.namespace in ("", namespace)
 
 
 def _speaks_of(one: Printed, names: Iterable[str]) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.owners import pods_of, root_owner
-from tocsin_cluster.port import Cluster
+from tocsin_cluster.port import EVERYWHERE, Cluster
 from tocsin_contracts import Alert, ObjectRef, Workload
 from tocsin_rca.collectors.behind import WORKLOADS, workload_behind
 from tocsin_rca.collectors.known import Known
@@ -51,8 +51,9 @@ class Target:
 
     @property
     def namespace(self) -> str:
-        """Where to look; empty if neither the object nor the alert says."""
-        return self.named.namespace if self.named else namespace_of(self.alert)
+        """Where to look: everywhere if neither the object nor the alert says."""
+        named = self.named.namespace if self.named else ""
+        return named or namespace_of(self.alert) or EVERYWHERE
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,7 +106,8 @@ async def _named(alert: Alert, cluster: Cluster, known: Known) -> ObjectRef | No
             return ref
     namespace = namespace_of(alert)
     shown = [one for kind in WORKLOADS for one in await cluster.list(kind, namespace)]
-    return None if shown else known.only(WORKLOADS, namespace)
+    only = None if shown else known.only(WORKLOADS, namespace)
+    return only or next(_said(alert), None)
 
 
 async def _is_known(ref: ObjectRef, known: Known) -> bool:
@@ -115,9 +117,14 @@ async def _is_known(ref: ObjectRef, known: Known) -> bool:
 
 
 def _candidates(alert: Alert) -> Iterator[ObjectRef]:
-    namespace, labels = namespace_of(alert), alert.labels
     if alert.workload:
         yield from _as_workload(alert, alert.workload)
+    yield from _said(alert)
+
+
+def _said(alert: Alert) -> Iterator[ObjectRef]:
+    """Yield the objects that labels name by their kind."""
+    namespace, labels = namespace_of(alert), alert.labels
     for label, kind in _LABELS.items():
         if labels.get(label) and namespace:
             yield ObjectRef(kind=kind, namespace=namespace, name=labels[label])

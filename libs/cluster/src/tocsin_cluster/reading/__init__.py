@@ -1,0 +1,59 @@
+"""From what commands printed to objects, events and usage; one file for each form of text."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tocsin_cluster.events import ClusterEvent, read_event
+from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.port import Usage
+from tocsin_cluster.printed import Printed
+from tocsin_cluster.reading import described, documents, event_table, listing, measured
+from tocsin_cluster.secrets import without_values
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What texts say; `texts` are those that are more than the objects in them."""
+
+    objects: tuple[Manifest, ...] = ()
+    events: tuple[ClusterEvent, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    texts: tuple[Printed, ...] = ()
+
+
+def read(printed: Iterable[Printed], namespace: str) -> Read:
+    """Return what texts say; `namespace` is meant where none is said. Nothing is raised."""
+    read = [_one(one, namespace) for one in printed]
+    return Read(
+        objects=tuple(o for one in read for o in one.objects),
+        events=tuple(e for one in read for e in one.events),
+        usage=tuple(u for one in read for u in one.usage),
+        texts=tuple(t for one in read for t in one.texts),
+    )
+
+
+def _one(printed: Printed, namespace: str) -> Read:
+    """Logs and what other programs printed stay text: their tables are their own."""
+    if not printed.command.of_kubectl or printed.command.verb == "logs":
+        return Read(texts=(printed,))
+    whole = documents.objects(printed, namespace)
+    if whole:
+        return _of_documents(whole)
+    where = printed.command.namespace or namespace
+    found = list(described.described(printed, namespace))
+    told = [event for _, events in found for event in events]
+    return Read(
+        objects=(
+            *(manifest for manifest, _ in found),
+            *listing.objects(printed.text, printed.command, namespace),
+        ),
+        events=(*told, *event_table.events(printed.text, where)),
+        usage=tuple(measured.usage(printed.text, printed.command, where)),
+        texts=(printed,),
+    )
+
+
+def _of_documents(whole: tuple[Manifest, ...]) -> Read:
+    events = tuple(read_event(one) for one in whole if one.ref.kind == "Event")
+    kept = tuple(without_values(one) for one in whole if one.ref.kind != "Event")
+    return Read(objects=kept, events=events)

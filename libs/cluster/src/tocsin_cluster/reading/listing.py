@@ -1,0 +1,218 @@
+"""From the tables of `kubectl get` to objects, as far as their columns say what the API holds."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tocsin_cluster.kinds import CLUSTER_WIDE, kind_of
+from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.printed import Command
+from tocsin_cluster.reading.facts import modes
+from tocsin_cluster.reading.pods_table import pod
+from tocsin_cluster.reading.sections import NOTHING
+from tocsin_cluster.reading.tables import Row, rows
+
+Raw = dict[str, Any]
+
+_PORT = re.compile(r"(?P<port>\d+)(?::(?P<node>\d+))?/(?P<protocol>\w+)")
+_TAKEN = ("NAME", "NAMESPACE", "LABELS")
+_SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Event", ("LAST SEEN", "REASON")),
+    ("Pod", ("READY", "STATUS", "RESTARTS")),
+    ("Pod", ("READY", "STATUS", "LABELS")),
+    ("Node", ("STATUS", "ROLES")),
+    ("Node", ("STATUS", "VERSION")),
+    ("CronJob", ("SCHEDULE", "SUSPEND")),
+    ("Job", ("COMPLETIONS",)),
+    ("DaemonSet", ("DESIRED", "UP-TO-DATE")),
+    ("Deployment", ("READY", "UP-TO-DATE")),
+    ("ReplicaSet", ("DESIRED", "CURRENT", "READY")),
+    ("Service", ("TYPE", "CLUSTER-IP")),
+    ("EndpointSlice", ("ADDRESSTYPE", "ENDPOINTS")),
+    ("Endpoints", ("ENDPOINTS",)),
+    ("HorizontalPodAutoscaler", ("REFERENCE", "TARGETS")),
+    ("PersistentVolume", ("CAPACITY", "CLAIM")),
+    ("PersistentVolumeClaim", ("STATUS", "VOLUME", "STORAGECLASS")),
+    ("StorageClass", ("PROVISIONER",)),
+    ("IngressClass", ("CONTROLLER",)),
+    ("Ingress", ("HOSTS",)),
+    ("NetworkPolicy", ("POD-SELECTOR",)),
+    ("PodDisruptionBudget", ("MIN AVAILABLE",)),
+    ("ResourceQuota", ("REQUEST", "LIMIT")),
+    ("PriorityClass", ("VALUE", "GLOBAL-DEFAULT")),
+    ("Application", ("SYNC STATUS",)),
+    ("ServiceAccount", ("SECRETS",)),
+    ("Secret", ("TYPE", "DATA")),
+    ("ConfigMap", ("DATA",)),
+    ("StatefulSet", ("READY", "AGE")),
+)
+"""The kinds, by columns that only their tables have; the first that fits."""
+
+
+def objects(text: str, command: Command, namespace: str) -> Iterator[Manifest]:
+    """Yield an object for each row of a table whose kind can be told. Nothing is raised."""
+    for row in rows(text):
+        kind, name = _kind_and_name(row, command)
+        if kind and name and kind != "Event":
+            where = row.get("NAMESPACE") or command.namespace or namespace
+            metadata: Raw = {"name": name, "labels": pairs(row.get("LABELS", ""))}
+            if kind not in CLUSTER_WIDE:
+                metadata["namespace"] = where
+            read = _READ.get(kind, _nothing)
+            yield Manifest({"kind": kind, "metadata": metadata, **read(row)}, whole=False)
+
+
+def pairs(cell: str) -> dict[str, str]:
+    """Return labels or a selector from `a=1,b=2`."""
+    split = (word.partition("=") for word in cell.split(","))
+    return {key.strip(): value for key, equals, value in split if equals}
+
+
+def _kind_and_name(row: Row, command: Command) -> tuple[str, str]:
+    name = row.get("NAME", "")
+    kind, slash, own = name.partition("/")
+    if slash:
+        return kind_of(kind), own
+    sniffed = (kind for kind, columns in _SIGNS if row.keys() >= set(columns))
+    return command.kind or next(sniffed, ""), name
+
+
+def _nothing(row: Row) -> Raw:
+    del row
+    return {}
+
+
+def _number(cell: str | None) -> int | None:
+    return int(cell) if cell and cell.isdigit() else None
+
+
+def _kept(**fields: Any) -> Raw:
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+
+
+def _cell(row: Row, *names: str) -> str:
+    found = (row[name] for name in names if name in row)
+    return next((cell for cell in found if cell not in NOTHING), "")
+
+
+def _replicated(row: Row) -> Raw:
+    ready, _, wanted = row.get("READY", "").partition("/")
+    desired = _number(wanted) if wanted else _number(row.get("DESIRED"))
+    spec = _kept(selector=_kept(matchLabels=pairs(_cell(row, "SELECTOR"))))
+    names, images = (_cell(row, column).split(",") for column in ("CONTAINERS", "IMAGES"))
+    if names != [""] and len(names) == len(images):
+        inside = [{"name": n, "image": i} for n, i in zip(names, images, strict=True)]
+        spec["template"] = {"spec": {"containers": inside}}
+    status = _kept(
+        readyReplicas=_number(ready),
+        replicas=_number(row.get("CURRENT")) or desired,
+        updatedReplicas=_number(row.get("UP-TO-DATE")),
+        availableReplicas=_number(row.get("AVAILABLE")),
+    )
+    return {"spec": spec | ({} if desired is None else {"replicas": desired}), "status": status}
+
+
+def _daemon_set(row: Row) -> Raw:
+    counts = {"DESIRED": "desiredNumberScheduled", "READY": "numberReady"}
+    counts |= {"CURRENT": "currentNumberScheduled", "AVAILABLE": "numberAvailable"}
+    numbers = {field: _number(row.get(column)) for column, field in counts.items()}
+    selector = pairs(_cell(row, "NODE SELECTOR"))
+    template = _kept(spec=_kept(nodeSelector=selector))
+    return {"spec": _kept(template=template), "status": _kept(**numbers)}
+
+
+def _node(row: Row) -> Raw:
+    words = row.get("STATUS", "").split(",")
+    ready = {"Ready": "True", "NotReady": "False"}.get(words[0], "Unknown")
+    spec: Raw = {"unschedulable": True} if "SchedulingDisabled" in words else {}
+    return {"spec": spec, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
+
+
+def _service(row: Row) -> Raw:
+    ports = [
+        {"port": int(found["port"]), "protocol": found["protocol"]}
+        for found in _PORT.finditer(row.get("PORT(S)", ""))
+    ]
+    spec = _kept(type=_cell(row, "TYPE"), ports=ports, clusterIP=_cell(row, "CLUSTER-IP"))
+    return {"spec": spec | _kept(selector=pairs(_cell(row, "SELECTOR")))}
+
+
+def _endpoints(row: Row) -> Raw:
+    words = [word.strip() for word in _cell(row, "ENDPOINTS").split(",") if word.strip()]
+    addresses = [{"ip": word.rpartition(":")[0] or word} for word in words if "more" not in word]
+    ports = {int(word.rpartition(":")[2]) for word in words if word.rpartition(":")[2].isdigit()}
+    subset = {"addresses": addresses, "ports": [{"port": port} for port in sorted(ports)]}
+    return {"subsets": [subset] if addresses else []}
+
+
+def _autoscaler(row: Row) -> Raw:
+    kind, _, name = row.get("REFERENCE", "").partition("/")
+    spec = _kept(minReplicas=_number(row.get("MINPODS")), maxReplicas=_number(row.get("MAXPODS")))
+    status = _kept(currentReplicas=_number(row.get("REPLICAS")), targets=_cell(row, "TARGETS"))
+    return {"spec": spec | {"scaleTargetRef": {"kind": kind, "name": name}}, "status": status}
+
+
+def _claim(row: Row) -> Raw:
+    capacity = _kept(storage=_cell(row, "CAPACITY"))
+    spec = _kept(
+        volumeName=_cell(row, "VOLUME"),
+        storageClassName=_cell(row, "STORAGECLASS"),
+        accessModes=modes(_cell(row, "ACCESS MODES")),
+    )
+    return {"spec": spec, "status": _kept(phase=_cell(row, "STATUS"), capacity=capacity)}
+
+
+def _volume(row: Row) -> Raw:
+    namespace, _, name = _cell(row, "CLAIM").partition("/")
+    spec = _kept(
+        capacity=_kept(storage=_cell(row, "CAPACITY")),
+        storageClassName=_cell(row, "STORAGECLASS"),
+        accessModes=modes(_cell(row, "ACCESS MODES")),
+        persistentVolumeReclaimPolicy=_cell(row, "RECLAIM POLICY"),
+        claimRef=_kept(namespace=namespace, name=name),
+    )
+    return {"spec": spec, "status": _kept(phase=_cell(row, "STATUS"))}
+
+
+def _storage_class(row: Row) -> Raw:
+    return _kept(
+        provisioner=_cell(row, "PROVISIONER"),
+        reclaimPolicy=_cell(row, "RECLAIMPOLICY"),
+        volumeBindingMode=_cell(row, "VOLUMEBINDINGMODE"),
+        allowVolumeExpansion={"true": True, "false": False}.get(_cell(row, "ALLOWVOLUMEEXPANSION")),
+    )
+
+
+_READ: dict[str, Callable[[Row], Raw]] = {
+    "Pod": pod,
+    "Deployment": _replicated,
+    "StatefulSet": _replicated,
+    "ReplicaSet": _replicated,
+    "DaemonSet": _daemon_set,
+    "Node": _node,
+    "Service": _service,
+    "Endpoints": _endpoints,
+    "HorizontalPodAutoscaler": _autoscaler,
+    "PersistentVolumeClaim": _claim,
+    "PersistentVolume": _volume,
+    "StorageClass": _storage_class,
+    "NetworkPolicy": lambda row: {
+        "spec": {"podSelector": {"matchLabels": pairs(_cell(row, "POD-SELECTOR"))}}
+    },
+    "CronJob": lambda row: {
+        "spec": {
+            "schedule": row.get("SCHEDULE", ""),
+            "suspend": row.get("SUSPEND", "").lower() == "true",
+        }
+    },
+    "Ingress": lambda row: {"spec": _kept(ingressClassName=_cell(row, "CLASS"))},
+    "IngressClass": lambda row: {"spec": _kept(controller=_cell(row, "CONTROLLER"))},
+    "Secret": lambda row: _kept(type=_cell(row, "TYPE")),
+    "Namespace": lambda row: {"status": _kept(phase=_cell(row, "STATUS"))},
+    "Application": lambda row: {
+        "status": {
+            "sync": {"status": _cell(row, "SYNC STATUS")},
+            "health": {"status": _cell(row, "HEALTH STATUS")},
+        }
+    },
+}

@@ -1,0 +1,49 @@
+"""Lay a recorded failure out as a bundle, the form in which Tocsin reads what people saved."""
+
+import json
+import re
+from pathlib import Path
+
+from tocsin_cli.cases.recorded import Item, Recorded
+
+_COMMANDS = {
+    "describe": "kubectl describe",
+    "logs": "kubectl logs",
+    "previous_logs": "kubectl logs --previous",
+    "events": "kubectl get events",
+    "list": "kubectl get",
+    "pod_status": "kubectl get pods",
+    "top_pods": "kubectl top pods",
+    "top_nodes": "kubectl top nodes",
+    "git_history": "git log -p",
+    "argocd_app": "argocd app get",
+    "argocd_diff": "argocd app diff",
+    "note": "note",
+}
+"""The command that prints what is called so; others are kinds of objects."""
+
+
+def write(case: Recorded, folder: Path) -> None:
+    """Write the bundle of a case into a new folder."""
+    folder.mkdir(parents=True)
+    index = f"namespace: {json.dumps(case.namespace)}\n"
+    (folder / "index.yaml").write_text(index, encoding="utf-8")
+    for number, item in enumerate(case.evidence, start=1):
+        name = f"{number:03} {re.sub(r'[^a-z0-9_-]+', '-', item.kind.lower())}.txt"
+        text = f"$ {_command(item, case.namespace)}\n{_text(item)}"
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _command(item: Item, namespace: str) -> str:
+    if item.command:
+        words = item.command.replace("\n", " ").strip()
+        return (
+            words if item.kind != "kubectl" or words.startswith("kubectl") else f"kubectl {words}"
+        )
+    command = _COMMANDS.get(item.kind, f"kubectl get {item.kind}")
+    in_namespace = command.startswith("kubectl") and namespace
+    return f"{command} -n {namespace}" if in_namespace else command
+
+
+def _text(item: Item) -> str:
+    return item.text if item.text is not None else json.dumps(item.data)
