@@ -1,0 +1,80 @@
+"""Instructions: text, template or function, in named segments of which the hashes are told."""
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin_agents.instructions.security import POLICY
+from tocsin_agents.instructions.segments import Segment, composed
+from tocsin_agents.instructions.writing import VALUE_CHARACTERS, Template, written
+from tocsin_agents.messages import Role
+from tocsin_agents.state import State
+from tocsin_kit.errors import PermanentError
+
+
+def filled(text, **values):
+    state = State({})
+    for key, value in values.items():
+        state[key.replace("__", ":")] = value
+    return Template(text).filled(state, "investigator")
+
+
+def test_places_are_filled_from_the_state():
+    assert filled("{cause} on {user:cluster}", cause="OOM", user__cluster="prod") == "OOM on prod"
+    assert filled("{seen}", seen={"pods": 2}) == '{"pods": 2}'
+
+
+def test_a_key_that_may_be_missing_leaves_nothing():
+    assert filled("a{cause?}b") == "ab"
+    assert filled("a{cause?}b", cause="c") == "acb"
+
+
+def test_a_key_that_is_missing_is_named_with_its_agent():
+    with pytest.raises(PermanentError, match=r"agent 'investigator' need 'app:rules'"):
+        filled("{app:rules}")
+
+
+def test_braces_that_hold_no_key_stay():
+    text = 'Answer {"cause": "x"} and { y } and {}, {1}, {a b}, {team:x}.'
+    assert filled(text) == text
+    assert filled("{{cause}} {{}}") == "{cause} {}"
+
+
+@given(st.text(alphabet="{}ab:? ", max_size=40))
+def test_a_value_is_never_looked_at_for_places_again(value):
+    cleaned = filled("{cause}", cause=value) if value else ""
+    assert cleaned == value
+
+
+def test_a_value_is_cleaned_and_capped():
+    assert filled("{x}", x="a\u202eb\x1b[31mc") == "abc"
+    assert len(filled("{x}", x="y" * 10_000)) == VALUE_CHARACTERS
+
+
+async def test_only_a_fixed_text_is_stable():
+    async def provider(state):
+        return f"The cause was {state['cause']}."
+
+    state = State({"run:cause": "memory"})
+    forms = ["Look {here}.", Template("It was {cause}."), provider]
+    segments = [await written("instructions", form, state, "investigator") for form in forms]
+    assert [segment.stable for segment in segments] == [True, False, False]
+    assert [segment.text for segment in segments] == [
+        "Look {here}.",
+        "It was memory.",
+        "The cause was memory.",
+    ]
+
+
+def test_a_digest_is_the_hash_of_the_text_and_nothing_more():
+    segment = Segment("security", POLICY, stable=True)
+    assert segment.digest.sha256 == hashlib.sha256(POLICY.encode()).hexdigest()
+    assert set(segment.digest.model_dump()) == {"name", "sha256"}
+    assert (segment.message.role, segment.message.stable) == (Role.SYSTEM, True)
+
+
+def test_a_segment_that_says_nothing_is_left_out():
+    said = Segment("b", "b", stable=False)
+    assert composed([Segment("a", " \n", stable=True), said]) == (said,)
