@@ -7,6 +7,7 @@ from hypothesis import settings
 
 settings.register_profile("tocsin", deadline=None, max_examples=50)
 settings.load_profile("tocsin")
+gc.set_threshold(50_000, 20, 20)  # a test leaves little behind, and to look for it cost a tenth
 
 os.environ["TOCSIN_LOCAL_MODELS_ONLY"] = "1"  # no test asks a model that somebody pays for
 
