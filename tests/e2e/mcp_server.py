@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 FOLDER = Path(sys.argv[1])
@@ -97,7 +96,7 @@ def main():
     if (FOLDER / "deaf").exists():
         sys.stdout.write("this is no protocol\n")
         sys.stdout.flush()
-        time.sleep(3600)
+        signal.pause()
     for line in sys.stdin:
         message = json.loads(line)
         if message["method"] == "notifications/cancelled":
