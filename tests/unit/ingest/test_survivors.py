@@ -5,11 +5,11 @@ from itertools import pairwise
 import pytest
 
 from tocsin_contracts import AlertStatus, Novelty, RunState, Severity
+from tocsin_ingest.endings.survivors import MOST_HOPS, MOST_JOINED
 from tocsin_ingest.handlers import Handlers
 from tocsin_ingest.judge import Judge
 from tocsin_ingest.ports import Crowd
 from tocsin_ingest.receiver import Receiver
-from tocsin_ingest.survivors import MOST_HOPS, MOST_JOINED
 from tocsin_ingest.triage.rules import Rules
 from tocsin_kit.tally import Tally
 from tocsin_testing import build

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
 from tocsin_contracts import Alert
 from tocsin_contracts.views import DeliveryReceipt
@@ -18,6 +19,7 @@ from tocsin_ingest.edge.bodies import Limits, payload_of
 from tocsin_ingest.edge.counting import ALERTS, Reason
 from tocsin_ingest.edge.door import KEY_IN_PATH, Door, Entered
 from tocsin_ingest.edge.gate import Gate, Known
+from tocsin_ingest.edge.lane import Lane
 from tocsin_ingest.edge.memo import Memo
 from tocsin_ingest.edge.subscriptions import Subscriptions
 from tocsin_ingest.marks import MARKS, Marks
@@ -70,7 +72,7 @@ class Api:
         self._door = Door(gate, self._limits, self._clock)
         self._memo = Memo()
 
-    def app(self, others: Sequence[BaseRoute] = ()) -> Starlette:
+    def app(self, others: Sequence[BaseRoute] = ()) -> ASGIApp:
         """Return the HTTP application, with whatever other endpoints ingest has."""
         routes = [
             Route(f"/webhook/{path}", self.receive, methods=["POST"])
@@ -79,10 +81,11 @@ class Api:
         routes += [route for source in self._sources for route in self._endpoints(source)]
         routes.append(Route("/chat", partial(self.deliver, source=CHAT), methods=["POST"]))
         document = openapi.document(list(self._sources))
-        return Starlette(
+        router = Starlette(
             routes=[*routes, *others, Route("/openapi.json", openapi.endpoint(document))],
             exception_handlers={RefusedError: answers.refuse, HTTPException: answers.no_route},
         )
+        return Lane(self.receive, router)
 
     def _endpoints(self, source: AlertSource) -> Iterator[Route]:
         """The addresses of a source below its own."""

@@ -14,6 +14,9 @@ from tocsin_kit.service import Service
 RECEIVING = "tocsin_ingest.roles.receiving"
 TRIAGING = "tocsin_ingest.roles.triaging"
 
+GARBAGE = 50_000
+"""New objects between two searches for cycles; hardly any request leaves one."""
+
 
 def build(flags: Sequence[str] = ()) -> Service:
     """Wire ingest from its settings; a role's part, and what it needs, is imported only for it."""
@@ -41,6 +44,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         http, spool, notice = part.http, part.spool, part.notice
         background.extend(part.background)
     gc.freeze()  # what lives as long as the process is not worth searching for garbage
+    gc.set_threshold(GARBAGE)
     return Service(
         settings=settings,
         port=settings.ingest_port,

@@ -15,11 +15,11 @@ from tocsin_contracts import (
     StormEnded,
     StormStarted,
 )
+from tocsin_ingest.endings.survivors import Survivors
 from tocsin_ingest.judge import Judge
 from tocsin_ingest.ports import Crowd, Runs
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.state import TriageState
-from tocsin_ingest.survivors import Survivors
 from tocsin_ingest.triage import correlation
 from tocsin_ingest.triage.rules import Rules
 from tocsin_kit.clock import Clock, SystemClock, from_millis

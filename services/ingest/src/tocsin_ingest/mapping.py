@@ -9,7 +9,6 @@ from jmespath.functions import Functions
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tocsin_contracts import Severity
-from tocsin_ingest import values
 
 LONGEST = 500
 """Characters of an expression: what it costs grows with it, and with nothing else but the body."""
@@ -38,15 +37,6 @@ def checked(expression: str) -> str:
 Expression = Annotated[str, AfterValidator(checked)]
 
 
-def _known(word: str) -> str:
-    if values.severity(word) is Severity.UNKNOWN:
-        raise ValueError(f"{word!r} says no severity: use one such as `critical` or `warning`")
-    return word
-
-
-Word = Annotated[str, AfterValidator(_known)]
-
-
 class SourceMapping(BaseModel):
     """The expressions of one sender; each is looked up in an alert, then in the whole body."""
 
@@ -57,7 +47,7 @@ class SourceMapping(BaseModel):
     status: Expression = ""
     resolved_when: Expression = ""
     severity: Expression = ""
-    severities: dict[str, Word] = Field(default_factory=dict)
+    severities: dict[str, Severity] = Field(default_factory=dict)
     summary: Expression = ""
     labels: dict[str, Expression] = Field(default_factory=dict)
     starts_at: Expression = ""
