@@ -10,6 +10,7 @@ from tocsin_agents.limits.budgets import CallLimit, Limit, Limits, UnknownPrice
 from tocsin_agents.limits.ledger import MemoryLedger
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.outcome import Ending
+from tocsin_agents.loop.prompting import size
 from tocsin_agents.loop.running import Loop
 from tocsin_agents.messages import Role
 from tocsin_agents.models.port import Usage
@@ -243,7 +244,30 @@ async def test_a_run_that_is_given_nothing_ends_with_a_last_answer():
     assert "only an answer is wanted now" in tool_texts(found)[1]
 
 
+async def test_nobody_is_asked_for_more_when_the_result_is_there():
+    script = [*looks(1, HALF), asks(("submit", {"cause": "memory"}), usage=HALF)]
+    _, _, _, found = await paused(script, output_schema=Cause)
+    assert (found.outcome.ending, found.outcome.data) == (Ending.ANSWERED, {"cause": "memory"})
+
+
 async def test_without_a_soft_limit_nobody_is_asked():
     model = ScriptedModel(*looks(3, HALF))
     found = await ran(agent(model), engine(SOFT))
     assert found.outcome.ending is Ending.LIMITED
+
+
+async def test_a_question_is_made_to_fit_and_one_that_cannot_is_not_asked():
+    logs = FakeTool("k8s.logs", "x" * 3000)
+    script = [asks(("k8s.logs", {"n": n})) for n in range(6)]
+    model = ScriptedModel(*script, "Memory.")
+    small = engine(call=CallLimit(tokens=4000, answer_tokens=256))
+    found = await ran(agent(model, tools=[logs]), small)
+    assert found.outcome.ending is Ending.ANSWERED
+    assert all(size(question) <= 4000 for question in model.questions)
+    whole = [m for m in model.questions[-1].messages if "xxx" in m.text]
+    assert 1 <= len(whole) < 6
+    found = await ran(agent(ScriptedModel()), small, request="y" * 20_000)
+    assert (found.outcome.ending, found.outcome.exhausted.scope) == (
+        Ending.LIMITED,
+        BudgetScope.CALL,
+    )

@@ -164,3 +164,17 @@ async def test_only_the_first_wish_to_stop_counts_and_nobody_is_told_after_the_b
     with cancel.telling(lambda: told.append(2)):
         pass
     assert (cancel.by, told) == ("bo", [1, 2])
+
+
+class Silent:
+    """Tools that never say what they are."""
+
+    async def tools(self, identity):
+        await asyncio.Event().wait()
+
+
+async def test_a_toolset_that_hangs_is_worked_without():
+    limits = Limits(call=CallLimit(tool_seconds=0.02))
+    model = ScriptedModel("Memory.")
+    found = await Loop(agent(model, Silent()), Engine(limits=limits)).run(work(), invocation())
+    assert (found.outcome.ending, model.questions[0].tools) == (Ending.ANSWERED, ())

@@ -1,5 +1,6 @@
 """The loop's graph: which step follows which. No step is written here."""
 
+from collections.abc import Callable
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -21,7 +22,7 @@ def build(nodes: Nodes) -> "StateGraph[LoopState, Any, Any, Any]":
     return graph
 
 
-def _after(step: str) -> Any:
+def _after(step: str) -> Callable[[LoopState], str]:
     def route(state: LoopState) -> str:
         return END if state["outcome"] else step
 

@@ -1,5 +1,6 @@
 """The steps of the loop: ask the model, let people decide, make what was asked for."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -11,14 +12,15 @@ from tocsin_agents.loop.asking import Asking, Said
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.finishing import finish_text
 from tocsin_agents.loop.invocation import current
-from tocsin_agents.loop.offering import tools_of
+from tocsin_agents.loop.offering import SUBMIT, tools_of
 from tocsin_agents.loop.outcome import Ending
-from tocsin_agents.loop.prompting import Prompting
-from tocsin_agents.loop.state import LoopState
+from tocsin_agents.loop.prompting import Prompting, size
+from tocsin_agents.loop.state import LoopState, unanswered
 from tocsin_agents.loop.turn import Turn
 from tocsin_agents.loop.watching import Stop
 from tocsin_agents.messages import Message, Role, ToolCall
 from tocsin_agents.models.port import Answer, ModelRefusedError
+from tocsin_agents.tools.port import Tool
 from tocsin_agents.transfer import Team
 from tocsin_contracts import BudgetScope, Exhausted, Extension, Measure
 from tocsin_kit.errors import TocsinError
@@ -43,10 +45,9 @@ class Nodes:
 
     async def gate(self, state: LoopState) -> LoopState:
         """Pause and ask for more where the run nears its limit; nothing happens before that."""
-        over = (
-            None if state["closing"] else self.engine.meter.soft(state["spent"], state["extended"])
-        )
-        if over is None:
+        over = self.engine.meter.soft(state["spent"], state["extended"])
+        goes_on = any(call.name != SUBMIT for call in unanswered(state["messages"]))
+        if over is None or state["closing"] or not goes_on:
             return {}
         answer = Extension.model_validate(interrupt(over))
         if answer.granted:
@@ -57,7 +58,7 @@ class Nodes:
         """Answer every call of the newest answer."""
         turn = Turn(state, self.team, current())
         turn.set["must_submit"] = False
-        tools = await tools_of(turn.agent, turn.invocation, self.engine.outputs)
+        tools = await self._tools(turn)
         await Acting(self.team, self.engine).act(turn, tools)
         if turn.invocation.cancel.requested and not turn.over:
             _drop(turn)
@@ -75,10 +76,14 @@ class Nodes:
             return
         if not turn.was["entered"] and await _entered(turn):
             return
-        tools = await tools_of(turn.agent, turn.invocation, self.engine.outputs)
+        tools = await self._tools(turn)
         if not turn.closing and (tools or self.team.reachable(turn.agent.name)):
             turn.set["closing"] = self.engine.meter.last(turn.spent, turn.was["extended"])
         question = await Prompting(self.team, self.engine).question(turn, tools)
+        if (needed := size(question)) > (most := self.engine.limits.call.tokens):
+            over = _over(Measure.TOKENS, BudgetScope.CALL, needed, most)
+            turn.end(Ending.LIMITED, _last_words(turn), str(over), over)
+            return
         said = await Asking(self.engine).ask(turn, question)
         await self._take(turn, said, allowed=bool(question.tools))
 
@@ -99,6 +104,10 @@ class Nodes:
             turn.set["closing"] = _over(Measure.MONEY, BudgetScope.CALL, cost, most)
         if not calls and turn.agent.output_schema is None:
             await finish_text(turn, answer.text, cut_off=answer.cut_off)
+
+    async def _tools(self, turn: Turn) -> Mapping[str, Tool]:
+        seconds = self.engine.limits.call.tool_seconds
+        return await tools_of(turn.agent, turn.invocation, self.engine.outputs, seconds)
 
     def _stopped(self, turn: Turn, said: Said) -> None:
         if said.stopped is Stop.CANCELLED:

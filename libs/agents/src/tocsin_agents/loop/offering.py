@@ -9,6 +9,7 @@ from tocsin_agents.agent import Agent
 from tocsin_agents.loop import events
 from tocsin_agents.loop.invocation import Invocation
 from tocsin_agents.loop.outputs import Outputs, ReadOutput
+from tocsin_agents.loop.watching import StoppedError, watching
 from tocsin_agents.models.port import OfferedTool
 from tocsin_agents.tools.port import Tool, Toolset
 from tocsin_kit.errors import PermanentError, TransientError
@@ -18,11 +19,13 @@ SUBMIT = "submit"
 DESCRIPTION_CHARACTERS = 1024
 
 
-async def tools_of(agent: Agent, invocation: Invocation, outputs: Outputs) -> Mapping[str, Tool]:
-    """Return the agent's tools by name; a toolset that is away is told of and left out."""
+async def tools_of(
+    agent: Agent, invocation: Invocation, outputs: Outputs, seconds: float
+) -> Mapping[str, Tool]:
+    """Return the agent's tools by name; a toolset that is away or slow is told of and left out."""
     found: dict[str, Tool] = {}
     for given in agent.tools:
-        for tool in await _opened(given, agent.name, invocation):
+        for tool in await _opened(given, agent.name, invocation, seconds):
             name = tool.spec.name
             if name in found:
                 raise PermanentError(f"agent {agent.name!r} has two tools called {name!r}")
@@ -47,11 +50,17 @@ def submit(schema: type[BaseModel]) -> OfferedTool:
     return OfferedTool(name=SUBMIT, description=text, parameters=parameters)
 
 
-async def _opened(given: Tool | Toolset, agent: str, invocation: Invocation) -> list[Tool]:
+async def _opened(
+    given: Tool | Toolset, agent: str, invocation: Invocation, seconds: float
+) -> list[Tool]:
     if not isinstance(given, Toolset):
         return [given]
     try:
-        return list(await given.tools(invocation.tools.identity))
+        async with watching(seconds, invocation.cancel):
+            return list(await given.tools(invocation.tools.identity))
     except TransientError as error:
-        await invocation.hear(events.ToolsAway(agent=agent, why=str(error)))
-        return []
+        why = str(error)
+    except StoppedError as stopped:
+        why = f"a toolset did not say within {seconds:g} s what it has ({stopped.why.value})"
+    await invocation.hear(events.ToolsAway(agent=agent, why=why))
+    return []

@@ -9,7 +9,7 @@ from tocsin_agents.instructions.writing import written
 from tocsin_agents.loop import events
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.offering import SUBMIT, offered, submit
-from tocsin_agents.loop.trimming import CHARACTERS_PER_TOKEN, trimmed
+from tocsin_agents.loop.trimming import CHARACTERS_PER_TOKEN, tokens, trimmed
 from tocsin_agents.loop.turn import Turn
 from tocsin_agents.messages import Message
 from tocsin_agents.models.port import OfferedTool, Question
@@ -73,6 +73,12 @@ class Prompting:
                 await written("instructions", agent.instructions, state, agent.name),
             ]
         )
+
+
+def size(question: Question) -> int:
+    """Return about how many tokens a question and its answer take at most."""
+    told = sum(map(tokens, question.messages)) + sum(map(_tokens, question.tools))
+    return told + question.most_tokens
 
 
 def _view(turn: Turn) -> tuple[Sequence[Message], int]:
