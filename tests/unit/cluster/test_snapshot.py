@@ -104,7 +104,8 @@ async def test_a_log_cannot_be_asked_for_outside_of_the_folder(folder):
 
 async def test_of_a_secret_only_name_type_and_keys_are_kept(tmp_path):
     (tmp_path / "all.yaml").write_text(
-        "{kind: Secret, type: Opaque, metadata: {name: db, namespace: shop, annotations: {a: aHVzaA}},"
+        "{kind: Secret, type: Opaque,"
+        " metadata: {name: db, namespace: shop, annotations: {a: aHVzaA}},"
         " data: {p: aHVzaA==}, stringData: {q: aHVzaA}}"
     )
     cluster = SnapshotCluster(tmp_path)

@@ -11,9 +11,12 @@ from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.printed import Command, Printed, parse
 
 INDEX = ("index.yaml", "index.yml")
-_TEXTS = (".txt", ".log", ".out", ".text", "")
+_TEXTS = (".txt", ".log", ".out")
 _OBJECTS = (".yaml", ".yml", ".json")
-_COMMANDS = ("kubectl", "oc ", "k ")
+_COMMANDS = ("kubectl ", "kubectl_", "oc ", "k ")
+LONGEST = 4_000_000
+"""Characters of one text that are read."""
+
 _PROMPT = "$ "
 _LOGS = "logs"
 
@@ -29,10 +32,11 @@ class Index:
 def is_text(path: Path, folder: Path) -> bool:
     """Whether a file holds what a command printed; logs in their own folder are not meant."""
     inside = path.relative_to(folder)
+    if any(part.startswith(".") for part in inside.parts):
+        return False
     if path.suffix == ".log":
         return inside.parts[0] != _LOGS
-    named = path.name.startswith(_COMMANDS)
-    return named or (path.suffix in _TEXTS and not path.name.startswith("."))
+    return path.suffix in _TEXTS or path.name.startswith(_COMMANDS)
 
 
 def is_index(path: Path, folder: Path) -> bool:
@@ -58,7 +62,8 @@ def read_index(path: Path) -> Index:
 def read_text(path: Path, folder: Path, index: Index) -> Printed:
     """Read one text; its command is in the index, in its first line after `$`, or its own name."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        with path.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(LONGEST)
     except OSError as error:
         raise ClusterError(f"cannot read {str(path)!r}: {error}; ask again") from error
     inside = path.relative_to(folder).as_posix()

@@ -62,7 +62,7 @@ def read(folder: Path) -> Recording:
     told = (manifest.ref.namespace for manifest in found)
     read = reading.read(texts, bundle.home(texts, index, told))
     events = [read_event(manifest) for manifest in found if manifest.ref.kind == "Event"]
-    kept = merged((*read.objects, *(one for one in found if one.ref.kind != "Event")))
+    kept = merged((*read.listed, *read.objects, *(one for one in found if one.ref.kind != "Event")))
     in_order = tuple(sorted([*events, *read.events], key=_time))
     return Recording(folder, marks, kept, in_order, read.usage, read.texts)
 

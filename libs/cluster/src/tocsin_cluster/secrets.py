@@ -1,11 +1,17 @@
 """Of a Secret only its name, its type and its keys are kept: its values never get any further."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from tocsin_cluster.manifest import Manifest, dig
+from tocsin_cluster.printed import Printed
 
+_WRITTEN_OUT = re.compile(r"""(?m)^[\s"'-]*kind["']?:\s*["']?Secret\b""")
 _KEPT = ("name", "namespace", "creationTimestamp", "uid")
+
+
+_TABLES = ("", "wide", "name")
 
 
 def without_values(manifest: Manifest) -> Manifest:
@@ -28,3 +34,10 @@ def without_values(manifest: Manifest) -> Manifest:
 def _keys(raw: Mapping[str, Any]) -> list[str]:
     sections = (raw.get(section) for section in ("data", "stringData"))
     return [str(key) for section in sections if isinstance(section, Mapping) for key in section]
+
+
+def may_show_values(printed: Printed) -> bool:
+    """Whether a text may be a Secret that is written out, whole or in part."""
+    command = printed.command
+    asked = command.kind == "Secret" and command.verb == "get" and command.output not in _TABLES
+    return asked or _WRITTEN_OUT.search(printed.text) is not None

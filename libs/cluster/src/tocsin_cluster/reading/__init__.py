@@ -8,13 +8,14 @@ from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Usage
 from tocsin_cluster.printed import Printed
 from tocsin_cluster.reading import described, documents, event_table, listing, measured
-from tocsin_cluster.secrets import without_values
+from tocsin_cluster.secrets import may_show_values, without_values
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What texts say; `texts` are those that are more than the objects in them."""
+    """What texts say, less in `listed` than in `objects`; `texts` are more than what is in them."""
 
+    listed: tuple[Manifest, ...] = ()
     objects: tuple[Manifest, ...] = ()
     events: tuple[ClusterEvent, ...] = ()
     usage: tuple[Usage, ...] = ()
@@ -25,6 +26,7 @@ def read(printed: Iterable[Printed], namespace: str) -> Read:
     """Return what texts say; `namespace` is meant where none is said. Nothing is raised."""
     read = [_one(one, namespace) for one in printed]
     return Read(
+        listed=tuple(o for one in read for o in one.listed),
         objects=tuple(o for one in read for o in one.objects),
         events=tuple(e for one in read for e in one.events),
         usage=tuple(u for one in read for u in one.usage),
@@ -37,16 +39,14 @@ def _one(printed: Printed, namespace: str) -> Read:
     if not printed.command.of_kubectl or printed.command.verb == "logs":
         return Read(texts=(printed,))
     whole = documents.objects(printed, namespace)
-    if whole:
+    if whole or may_show_values(printed):
         return _of_documents(whole)
     where = printed.command.namespace or namespace
     found = list(described.described(printed, namespace))
     told = [event for _, events in found for event in events]
     return Read(
-        objects=(
-            *(manifest for manifest, _ in found),
-            *listing.objects(printed.text, printed.command, namespace),
-        ),
+        listed=tuple(listing.objects(printed.text, printed.command, namespace)),
+        objects=tuple(manifest for manifest, _ in found),
         events=(*told, *event_table.events(printed.text, where)),
         usage=tuple(measured.usage(printed.text, printed.command, where)),
         texts=(printed,),

@@ -74,6 +74,8 @@ def described(
         if kind and name:
             manifest = Manifest(_object(kind, name, said, where), whole=False)
             yield manifest, tuple(_events(said.get("Events"), manifest.ref))
+            if kind == "Service" and said.has("Endpoints"):
+                yield _endpoints(manifest, said.text("Endpoints")), ()
 
 
 def _kind(said: Sections, text: str) -> str:
@@ -92,6 +94,12 @@ def _object(kind: str, name: str, said: Sections, namespace: str) -> Raw:
         metadata["ownerReferences"] = [of]
     read = _READ.get(kind)
     return {"kind": kind, "metadata": metadata, **(read(said) if read else {})}
+
+
+def _endpoints(service: Manifest, addresses: str) -> Manifest:
+    metadata = service.dig("metadata")
+    raw = {"kind": "Endpoints", "metadata": metadata, "subsets": facts.subsets(addresses)}
+    return Manifest(raw, whole=False)
 
 
 def _events(section: Section, about: ObjectRef) -> Iterator[ClusterEvent]:

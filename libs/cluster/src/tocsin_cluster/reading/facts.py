@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from tocsin_cluster.reading.sections import Sections, table
+from tocsin_cluster.reading.sections import NOTHING, Sections, table
 from tocsin_cluster.reading.workloads import conditions
 
 Raw = dict[str, Any]
@@ -19,7 +19,7 @@ def modes(text: str) -> list[str]:
 
 
 def service(said: Sections) -> Raw:
-    """Return the spec of a Service; `endpoints` are the addresses that its description names."""
+    """Return the spec of a Service."""
     ports: list[Raw] = []
     for section in said.all:
         if section.key == "Port":
@@ -29,10 +29,18 @@ def service(said: Sections) -> Raw:
             ports.append({**called, "port": _number(number), "protocol": protocol or "TCP"})
         elif section.key == "TargetPort" and ports:
             ports[-1]["targetPort"] = _number(section.value.partition("/")[0])
-    spec: Raw = {"type": said.text("Type"), "selector": _selector(said), "ports": ports}
-    if said.has("Endpoints"):
-        spec["endpoints"] = [word for word in said.text("Endpoints").split(",") if word]
-    return {"spec": spec}
+    return {"spec": {"type": said.text("Type"), "selector": _selector(said), "ports": ports}}
+
+
+def subsets(addresses: str) -> list[Raw]:
+    """Return the subsets of Endpoints from `10.1.0.4:80,10.1.0.5:80 + 1 more...`."""
+    words = (word.strip().partition(" ")[0] for word in addresses.split(","))
+    found = [word.rpartition(":") for word in words if word not in NOTHING]
+    if not found:
+        return []
+    ports = sorted({int(port) for _, _, port in found if port.isdigit()})
+    hosts = [{"ip": host or port} for host, _, port in found]
+    return [{"addresses": hosts, "ports": [{"port": port} for port in ports]}]
 
 
 def claim(said: Sections) -> Raw:

@@ -7,7 +7,7 @@ from typing import Any
 from tocsin_cluster.kinds import CLUSTER_WIDE, kind_of
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.printed import Command
-from tocsin_cluster.reading.facts import modes
+from tocsin_cluster.reading.facts import modes, subsets
 from tocsin_cluster.reading.pods_table import pod
 from tocsin_cluster.reading.sections import NOTHING
 from tocsin_cluster.reading.tables import Row, rows
@@ -53,9 +53,11 @@ def objects(text: str, command: Command, namespace: str) -> Iterator[Manifest]:
     """Yield an object for each row of a table whose kind can be told. Nothing is raised."""
     for row in rows(text):
         kind, name = _kind_and_name(row, command)
-        if kind and name and kind != "Event":
+        if kind and name and kind != "Event" and not _is_measured(row):
             where = row.get("NAMESPACE") or command.namespace or namespace
             metadata: Raw = {"name": name, "labels": pairs(row.get("LABELS", ""))}
+            if kind == "StorageClass":
+                metadata |= _of_storage_class(name)
             if kind not in CLUSTER_WIDE:
                 metadata["namespace"] = where
             read = _READ.get(kind, _nothing)
@@ -75,6 +77,11 @@ def _kind_and_name(row: Row, command: Command) -> tuple[str, str]:
         return kind_of(kind), own
     sniffed = (kind for kind, columns in _SIGNS if row.keys() >= set(columns))
     return command.kind or next(sniffed, ""), name
+
+
+def _is_measured(row: Row) -> bool:
+    """Whether a row is what `kubectl top` prints: that says nothing of the object itself."""
+    return "STATUS" not in row and any(header.startswith("CPU") for header in row)
 
 
 def _nothing(row: Row) -> Raw:
@@ -137,14 +144,6 @@ def _service(row: Row) -> Raw:
     return {"spec": spec | _kept(selector=pairs(_cell(row, "SELECTOR")))}
 
 
-def _endpoints(row: Row) -> Raw:
-    words = [word.strip() for word in _cell(row, "ENDPOINTS").split(",") if word.strip()]
-    addresses = [{"ip": word.rpartition(":")[0] or word} for word in words if "more" not in word]
-    ports = {int(word.rpartition(":")[2]) for word in words if word.rpartition(":")[2].isdigit()}
-    subset = {"addresses": addresses, "ports": [{"port": port} for port in sorted(ports)]}
-    return {"subsets": [subset] if addresses else []}
-
-
 def _autoscaler(row: Row) -> Raw:
     kind, _, name = row.get("REFERENCE", "").partition("/")
     spec = _kept(minReplicas=_number(row.get("MINPODS")), maxReplicas=_number(row.get("MAXPODS")))
@@ -174,6 +173,13 @@ def _volume(row: Row) -> Raw:
     return {"spec": spec, "status": _kept(phase=_cell(row, "STATUS"))}
 
 
+def _of_storage_class(name: str) -> Raw:
+    """The default one is marked behind its name."""
+    plain = name.removesuffix(" (default)")
+    mark = {"storageclass.kubernetes.io/is-default-class": "true"}
+    return {"name": plain} | ({"annotations": mark} if plain != name else {})
+
+
 def _storage_class(row: Row) -> Raw:
     return _kept(
         provisioner=_cell(row, "PROVISIONER"),
@@ -191,7 +197,7 @@ _READ: dict[str, Callable[[Row], Raw]] = {
     "DaemonSet": _daemon_set,
     "Node": _node,
     "Service": _service,
-    "Endpoints": _endpoints,
+    "Endpoints": lambda row: {"subsets": subsets(row.get("ENDPOINTS", ""))},
     "HorizontalPodAutoscaler": _autoscaler,
     "PersistentVolumeClaim": _claim,
     "PersistentVolume": _volume,

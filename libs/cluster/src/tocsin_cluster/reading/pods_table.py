@@ -33,6 +33,8 @@ def pod(row: Row) -> Raw:
     """
     word, share = row.get("STATUS", ""), _SHARE.match(row.get("READY", ""))
     spec: Raw = {"nodeName": row["NODE"]} if row.get("NODE", "") not in NOTHING else {}
+    if not word:
+        return {"spec": spec}
     status: Raw = {"phase": _PHASES.get(word, "Pending" if _waits_first(word) else "Running")}
     if word not in _PHASES or word == "Evicted":
         status["reason"] = word

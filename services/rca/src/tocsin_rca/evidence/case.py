@@ -197,11 +197,17 @@ class Case:
         workload = self.workload_manifest
         for section in ("containerStatuses", "initContainerStatuses"):
             for status in pod.data.items("status", section):
-                name = str(status.get("name"))
+                name = str(status.get("name")) or _only_container(workload or pod)
                 own = pod.data.container(name)
                 declared = workload.data.container(name) if workload else None
                 runs = own or declared
                 yield ContainerSighting(pod, name, status, runs.raw if runs else {}, declared)
+
+
+def _only_container(seen: Observation[Manifest]) -> str:
+    """Return the name of the one container, which a table leaves out; empty if there are more."""
+    names = [container.name for container in seen.data.containers()]
+    return names[0] if len(names) == 1 else ""
 
 
 def _concerns(field: ChangedField, target: ObjectRef) -> bool:

@@ -1,0 +1,129 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tocsin_cluster.printed import Printed, parse
+from tocsin_cluster.reading import read
+from tocsin_cluster.reading.tables import rows
+
+WORDS = st.text("abcz019-./:%<>()", min_size=1, max_size=12)
+HEADERS = ["NAME", "READY", "LAST SEEN", "PORT(S)", "NOMINATED NODE"]
+CELLS = st.lists(
+    st.lists(WORDS, min_size=len(HEADERS), max_size=len(HEADERS)), min_size=1, max_size=4
+)
+COMMANDS = st.sampled_from(
+    [
+        "kubectl get pods",
+        "kubectl describe pod",
+        "kubectl get events",
+        "kubectl top nodes",
+        "kubectl",
+    ]
+)
+LINES = st.sampled_from(
+    [
+        "Name: a",
+        "Containers:",
+        "  app:",
+        "    State: Waiting",
+        "      Reason: X",
+        "Events:",
+        "  Type Reason",
+        "  ---- ------",
+        "NAME   READY   STATUS",
+        "a      1/1     Running",
+        "LAST SEEN   REASON   OBJECT",
+        "Port: x",
+        "TargetPort: y",
+        "Replicas: many",
+        "Conditions:",
+        "Resource Used Hard",
+        "Rules:",
+        "  ---  ---",
+        "    /  web",
+        "Taints: :",
+        "Labels: =",
+        "\t",
+        "",
+        "{",
+        "kind: [",
+    ]
+)
+
+
+def printed(columns, table):
+    widths = [max(map(len, column)) for column in zip(columns, *table, strict=True)]
+    lines = [
+        "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in (columns, *table)
+    ]
+    return "\n".join(lines)
+
+
+@settings(max_examples=60)
+@given(CELLS)
+def test_every_cell_of_a_table_is_read_back(table):
+    found = [list(row.values()) for row in rows(printed(HEADERS, table))]
+    assert found == table
+
+
+@settings(max_examples=60)
+@given(CELLS, st.integers(0, len(HEADERS) - 1))
+def test_an_empty_cell_moves_no_other(table, hole):
+    table[0][hole] = ""
+    (first, *_) = rows(printed(HEADERS, table))
+    assert list(first.values()) == table[0] or hole == 0
+
+
+@settings(max_examples=150)
+@given(COMMANDS, st.lists(LINES | st.text(max_size=20), max_size=14))
+def test_odd_text_is_never_an_error(command, lines):
+    text = "\n".join(lines)
+    found = read([Printed.of(command, text)], "shop")
+    assert found.texts or found.objects or found.events
+
+
+@settings(max_examples=80)
+@given(st.text(max_size=40))
+def test_no_command_line_is_an_error(line):
+    assert parse(line).text == line.strip().removeprefix("$").strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "names", "namespace"),
+    [
+        ("kubectl get pods -A -o wide", "Pod", (), ""),
+        ("$ kubectl -n shop describe pod/web-1", "Pod", ("web-1",), "shop"),
+        ("kubectl logs deploy/web -nshop --tail=20", "Deployment", ("web",), "shop"),
+        ("oc get ep web --namespace=shop", "Endpoints", ("web",), "shop"),
+        ("k get deployments.apps web -oyaml | head", "Deployment", ("web",), ""),
+        ("kubectl get po,svc -n shop", "", (), "shop"),
+        ("kubectl events -n shop", "Event", (), "shop"),
+    ],
+)
+def test_a_command_line_says_what_was_asked(line, kind, names, namespace):
+    command = parse(line)
+    assert (command.kind, command.names, command.namespace) == (kind, names, namespace)
+
+
+@pytest.mark.parametrize("text", ["[" * 3000, '{"a":' * 3000, "- " * 3000, "a: &a [*a]"])
+def test_a_text_that_is_nested_without_end_is_text(text):
+    assert read([Printed.of("kubectl get pods -o yaml", text)], "shop").objects == ()
+
+
+def test_a_list_of_bare_events_is_events():
+    text = '[{"reason": "BackOff", "message": "m", "involvedObject": {"kind": "Pod", "name": "a"}}]'
+    (event,) = read([Printed.of("kubectl get events -n shop", text)], "x").events
+    assert (event.about.kind, event.about.name, event.reason) == ("Pod", "a", "BackOff")
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("kubectl get secret db -o jsonpath='{.data}' -n shop", "aHVzaA=="),
+        ("kubectl get secret db -n shop -o yaml", "data:\n\tpassword: aHVzaA=="),
+        ("kubectl get all -o yaml", "items:\n- kind: Secret\n\tdata: {p: aHVzaA==}"),
+    ],
+)
+def test_a_text_that_may_show_a_secret_is_not_kept(command, text):
+    assert "aHVzaA" not in repr(read([Printed.of(command, text)], "shop"))
