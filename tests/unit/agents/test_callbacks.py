@@ -86,6 +86,15 @@ async def test_a_rewritten_result_still_has_to_fit():
         await ran(given, output_schema=Cause, after_agent=[broken])
 
 
+async def test_a_text_of_a_hook_is_not_stored_where_an_object_belongs():
+    hook = says_nothing_but([], "a", "I could not look.")
+    for given in ({"agent_error": [hook]}, {"before_agent": [hook]}):
+        found, _ = await ran(
+            ModelAwayError("busy"), output_schema=Cause, output_key="cause", **given
+        )
+        assert (found.outcome.text, found.changes) == ("I could not look.", {})
+
+
 async def test_before_a_model_a_hook_answers_or_asks_something_else():
     found, model = await ran(before_model=[says_nothing_but([], "a", says("Cached."))])
     assert (found.outcome.text, model.questions, found.spent.model_calls) == ("Cached.", [], 0)

@@ -7,12 +7,14 @@ import pytest
 from tocsin_agents.agent import Agent
 from tocsin_agents.limits.budgets import CallLimit, Limit, Limits
 from tocsin_agents.loop.engine import Engine
+from tocsin_agents.loop.following import following
 from tocsin_agents.loop.invocation import Cancel
 from tocsin_agents.loop.outcome import Ending
 from tocsin_agents.loop.running import Loop
 from tocsin_agents.loop.watching import Stop, StoppedError, watching
 from tocsin_agents.messages import Role
 from tocsin_agents.models.port import ModelAwayError
+from tocsin_kit.errors import TransientError
 from tocsin_testing.agents import FakeTool, invocation, work
 from tocsin_testing.scripted_model import ScriptedModel, Stalled, asks, says
 
@@ -178,3 +180,39 @@ async def test_a_toolset_that_hangs_is_worked_without():
     model = ScriptedModel("Memory.")
     found = await Loop(agent(model, Silent()), Engine(limits=limits)).run(work(), invocation())
     assert (found.outcome.ending, model.questions[0].tools) == (Ending.ANSWERED, ())
+
+
+async def test_a_wish_to_stop_that_was_said_elsewhere_is_heard_even_if_the_store_was_away():
+    said = iter([None, TransientError("away"), "bo"])
+
+    async def wish():
+        found = next(said)
+        if isinstance(found, TransientError):
+            raise found
+        return found
+
+    cancel = Cancel()
+    model = ScriptedModel(Stalled(says("It is the memory limit."), words=3))
+    async with asyncio.timeout(BOUND), following(wish, cancel, every=0.01):
+        found = await Loop(agent(model), Engine()).run(work(), invocation(cancel=cancel))
+    assert (found.outcome.ending, found.outcome.why) == (Ending.CANCELLED, "cancelled by bo")
+
+
+async def test_nobody_is_asked_any_more_once_the_work_is_done():
+    asked = asyncio.Event()
+
+    async def wish():
+        asked.set()
+
+    async with asyncio.timeout(BOUND), following(wish, Cancel(), every=60):
+        await asked.wait()
+    assert len(asyncio.all_tasks()) == 1
+
+
+async def test_a_bug_in_looking_is_not_swallowed():
+    async def wish():
+        raise LookupError("no such run")
+
+    with pytest.raises(LookupError, match="no such run"):
+        async with following(wish, Cancel()):
+            await asyncio.sleep(0)

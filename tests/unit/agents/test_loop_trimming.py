@@ -1,6 +1,6 @@
 """What a model is shown fits, and no call is ever separated from its answers."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tocsin_agents.loop.engine import Engine
@@ -35,6 +35,7 @@ def conversations(draw):
     return messages, request
 
 
+@settings(max_examples=30)
 @given(conversations(), st.integers(0, 2500))
 def test_a_call_and_its_answers_stay_together_and_in_order(conversation, room):
     messages, request = conversation
@@ -48,6 +49,7 @@ def test_a_call_and_its_answers_stay_together_and_in_order(conversation, room):
         place = order.index(message.model_copy(update={"text": ""}), place + 1)
 
 
+@settings(max_examples=30)
 @given(conversations(), st.integers(0, 2500))
 def test_system_texts_the_request_the_newest_and_open_calls_are_never_left_out(conversation, room):
     messages, request = conversation
@@ -61,6 +63,7 @@ def test_system_texts_the_request_the_newest_and_open_calls_are_never_left_out(c
     assert (kept[-1].role, kept[-1].call) == (newest.role, newest.call)
 
 
+@settings(max_examples=30)
 @given(conversations(), st.integers(0, 2500))
 def test_it_fits_or_nothing_is_left_to_leave_out(conversation, room):
     messages, request = conversation

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tocsin_agents.state import Scope, State, lasting, merged, scope_of, scoped
@@ -31,6 +31,7 @@ def test_a_key_that_no_template_could_name_is_refused(key):
         scoped(key)
 
 
+@settings(max_examples=30)
 @given(STEPS, STEPS)
 def test_the_values_after_are_the_values_before_with_the_changes(before, steps):
     first = State({})
@@ -45,6 +46,7 @@ def test_the_values_after_are_the_values_before_with_the_changes(before, steps):
     assert json.loads(json.dumps(after)) == after
 
 
+@settings(max_examples=30)
 @given(STEPS)
 def test_what_is_temporary_is_in_no_lasting_change(steps):
     state = State({})

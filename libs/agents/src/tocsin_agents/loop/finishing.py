@@ -12,9 +12,9 @@ from tocsin_kit.errors import PermanentError
 
 
 async def finish_text(turn: Turn, text: str, *, cut_off: bool = False) -> None:
-    """End with a text. One that was cut off is partial, so the state does not get it."""
+    """End with a text. The state gets no text that was cut off, nor one in place of an object."""
     text = await rewritten(turn.agent.callbacks.after_agent, turn.step, result=text)
-    if turn.agent.output_key and not cut_off:
+    if turn.agent.output_key and not turn.agent.output_schema and not cut_off:
         turn.state[turn.agent.output_key] = text
     turn.set["outcome"] = Outcome(
         ending=Ending.CUT_OFF if cut_off else _ending(turn),
