@@ -13,6 +13,9 @@ import pytest
 
 from tocsin_agents.tools.mcp_toolset import McpToolset
 from tocsin_agents.tools.port import Capability, Identity, Status, ToolContext
+from tocsin_cluster.mcp import McpCluster
+from tocsin_cluster.port import EVERYWHERE
+from tocsin_contracts import ObjectRef
 from tocsin_kit.errors import PermanentError
 from tocsin_mcp.config import load
 from tocsin_mcp.errors import LostError, RefusedError, SilentError
@@ -225,6 +228,14 @@ POD = named("Pod", "web-1", spec={"containers": [{"name": "web", "image": "web:1
 OBJECTS = [
     POD,
     named("Deployment", "web", "apps/v1", spec={"replicas": 3}),
+    named(
+        *("Event", "web-1.17"),
+        reason="BackOff",
+        count=7,
+        lastTimestamp="2026-11-27T09:05:00Z",
+        involvedObject={"kind": "Pod", "namespace": "shop", "name": "web-1"},
+    ),
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
     named("Secret", "db", data={"password": "aHVudGVyMjIyMg=="}),
     named("Role", "admin", "rbac.authorization.k8s.io/v1", rules=[]),
 ]
@@ -301,6 +312,19 @@ async def test_kubernetes_has_no_tool_that_shows_its_token_or_changes_anything(k
         with pytest.raises(RefusedError) as refused:
             await peer.call(tool, {})
     assert TOKEN not in str(refused.value)
+
+
+async def test_a_living_cluster_is_looked_at_through_kubernetes(kubernetes):
+    cluster = McpCluster("kubernetes", kubernetes.call)
+    deployment = ObjectRef(kind="Deployment", namespace="shop", name="web")
+    assert (await cluster.get(deployment)).dig("spec", "replicas") == 3
+    assert await cluster.get(deployment.model_copy(update={"name": "nix"})) is None
+    assert [pod.ref.name for pod in await cluster.list("Pod", EVERYWHERE)] == ["web-1"]
+    assert await cluster.list("Pod", "nix") == ()
+    (event,) = await cluster.events(ObjectRef(kind="Pod", namespace="shop", name="web-1"))
+    assert (event.reason, event.count) == ("BackOff", 7)
+    assert await cluster.logs("shop", "web-1", "web") == "started\nout of memory\n"
+    assert await cluster.logs("shop", "nix", "web") is None
 
 
 async def test_kubernetes_is_started_again_when_it_was_killed(kubernetes, kubernetes_program):
