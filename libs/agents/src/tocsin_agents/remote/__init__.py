@@ -1,0 +1,1 @@
+"""Agents that run elsewhere: found by their cards, asked over HTTP, never trusted."""
