@@ -86,6 +86,13 @@ def test_a_server_that_does_not_stop_talking_is_logged_up_to_a_bound():
     assert all(len(line) <= LONGEST and "sesame" not in line for line in said.last)
 
 
+def test_what_was_read_for_one_connection_is_masked_too():
+    said = Said(server())
+    said.hide(["Bearer fresh-and-secret"])
+    said.take("my header is Bearer fresh-and-secret, the token fresh-and-secret")
+    assert "fresh" not in said.last[0]
+
+
 async def test_credentials_are_read_anew_each_time(tmp_path):
     file = tmp_path / "headers"
     source = CredentialSource(file=file)

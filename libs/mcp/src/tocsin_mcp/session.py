@@ -139,8 +139,8 @@ class Session:
         return self._peer
 
     def _offered(self, name: str) -> Offer:
-        all_offers = offers(self.server, self._tools, self._pins)
-        offer = next((one for one in all_offers if one.name == name), None)
+        namesakes = [tool for tool in self._tools if tool.name.lower() == name]
+        offer = next(iter(offers(self.server, namesakes, self._pins)), None)
         if offer is None:
             raise NotOfferedError(f"MCP server {self.server.name!r} has no tool {name!r}")
         if offer.standing is not Standing.OFFERED:

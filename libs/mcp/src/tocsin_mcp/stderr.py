@@ -3,12 +3,13 @@
 import asyncio
 import os
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
 from tocsin_kit import logging
+from tocsin_kit.redaction import Redactor
 from tocsin_kit.untrusted import line
 from tocsin_mcp.config import Server
 
@@ -27,10 +28,19 @@ class Said:
     server: Server
     last: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST))
     logged: int = 0
+    _fresh: Redactor = field(default_factory=Redactor)
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Mask what was only read for this connection, and each word of it."""
+        self._fresh = Redactor(word for secret in secrets for word in (secret, *secret.split()))
+
+    def masked(self, text: str) -> str:
+        """Return the text without any secret of the server."""
+        return self._fresh.text(self.server.redactor.text(text))
 
     def take(self, text: str) -> None:
         """Remember a line, and log it unless too many were logged already."""
-        shown = line(self.server.redactor.text(text), LONGEST)
+        shown = line(self.masked(text), LONGEST)
         if not shown:
             return
         self.last.append(shown)

@@ -59,9 +59,10 @@ class HttpStatus:
 class WirePeer:
     """A connected server."""
 
-    def __init__(self, client: Client, server: Server, status: HttpStatus) -> None:
+    def __init__(self, client: Client, said: Said, status: HttpStatus) -> None:
         self._client = client
-        self._server = server
+        self._server = said.server
+        self._said = said
         self._status = status
 
     async def tools(self) -> tuple[ListedTool, ...]:
@@ -100,14 +101,14 @@ class WirePeer:
         try:
             yield
         except MCPError as error:
-            said = line(error.message, 400)
+            said = line(self._said.masked(error.message), 400)
             if error.code == REQUEST_TIMEOUT:
                 raise SilentError(f"no answer: {said}") from error
             if error.code == CONNECTION_CLOSED or self._status.code in _GONE:
                 raise LostError(_joined(str(self._status), said)) from error
             raise RefusedError(f"MCP server {self._server.name!r} refuses: {said}") from error
         except (OSError, httpx2.HTTPError, *_CLOSED) as error:
-            raise LostError(_plain(error)) from error
+            raise LostError(self._said.masked(_plain(error))) from error
 
 
 @asynccontextmanager
@@ -120,7 +121,7 @@ async def connected(server: Server) -> AsyncIterator[WirePeer]:
     said, status, lost = Said(server), HttpStatus(), ""
     try:
         async with AsyncExitStack() as stack:
-            streams = await _streams(server, said, status, stack)
+            streams = await _streams(said, status, stack)
             client = await stack.enter_async_context(
                 Client(
                     streams,
@@ -129,27 +130,29 @@ async def connected(server: Server) -> AsyncIterator[WirePeer]:
                     cache=None,
                 )
             )
-            yield WirePeer(client, server, status)
+            yield WirePeer(client, said, status)
     except* FAULTS as group:
         lost = _joined(str(status), *dict.fromkeys(map(_plain, _leaves(group))))
     if lost:
-        raise LostError(_joined(lost, *(f"it said: {one}" for one in said.last)))
+        raise LostError(_joined(said.masked(lost), *(f"it said: {one}" for one in said.last)))
 
 
-async def _streams(
-    server: Server, said: Said, status: HttpStatus, stack: AsyncExitStack
-) -> Streams:
-    entry = server.entry
+async def _streams(said: Said, status: HttpStatus, stack: AsyncExitStack) -> Streams:
+    entry = said.server.entry
     if entry.transport is Transport.STDIO:
         env = _open(entry.env)
         if entry.env_from is not None:
-            env |= await credentials.read(entry.env_from, "=")
+            fresh = await credentials.read(entry.env_from, "=")
+            said.hide(fresh.values())
+            env |= fresh
         command, args = bare(entry.command, entry.args, env)
         errlog = await stack.enter_async_context(listening(said))
         return stdio_client(StdioServerParameters(command=command, args=args, env=env), errlog)
     headers = _open(entry.headers)
     if entry.headers_from is not None:
-        headers |= await credentials.read(entry.headers_from, ":")
+        fresh = await credentials.read(entry.headers_from, ":")
+        said.hide(fresh.values())
+        headers |= fresh
     factory = _http(status)
     if entry.transport is Transport.SSE:
         return sse_client(entry.url, headers=headers, httpx_client_factory=factory)
