@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic_core import to_json
+from pydantic import RootModel
 from pydantic_settings import EnvSettingsSource
 
 from tocsin_contracts.base import Value
@@ -67,8 +66,7 @@ def _shown(value: Any) -> str:
     """Write a value as it would be set; pydantic masks what is secret in it."""
     if value is None:
         return ""
-    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    text = to_json(plain).decode()
+    text = RootModel(value).model_dump_json()
     return text[1:-1] if text.startswith('"') else text
 
 

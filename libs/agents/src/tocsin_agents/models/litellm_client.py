@@ -2,11 +2,11 @@
 
 import asyncio
 import functools
-import importlib
 import logging
 import os
 import threading
 from collections.abc import Awaitable
+from importlib import import_module
 from typing import Any
 
 from tocsin_agents.models import wire
@@ -175,7 +175,7 @@ def warm_up() -> threading.Thread:
 @functools.cache
 def _library() -> Any:
     os.environ.update(_SETUP)
-    library: Any = importlib.import_module("litellm")
+    library: Any = import_module("litellm")
     library.suppress_debug_info = True
     library.telemetry = False
     for name in _LOGGERS:

@@ -2,13 +2,12 @@
 
 import importlib
 import importlib.util
-import json
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from pydantic_core import to_jsonable_python
+from pydantic import RootModel
 from rich.console import Console
 from rich.text import Text
 
@@ -43,7 +42,7 @@ def explain_settings(
         for service, kind in _kinds(services or []).items()
     }
     if as_json:
-        typer.echo(json.dumps(to_jsonable_python(found), indent=2))
+        typer.echo(RootModel(found).model_dump_json(indent=2))
     else:
         show(Console(file=sys.stdout), *(_page(service, said) for service, said in found.items()))
     if any(isinstance(said, str) for said in found.values()):
