@@ -101,3 +101,20 @@ def test_when_all_is_rejected_the_report_says_so(case):
     report = told(case, finding(0.95), rejected=[OOM, SERVICE])
     assert report.candidates == ()
     assert report.why.endswith("The checks have already rejected oom_killed_limit_too_low.")
+
+
+@pytest.mark.parametrize(("confidence", "sure"), [(0.9, True), (0.89, False)])
+def test_that_nothing_is_wrong_must_be_sure_and_needs_no_change(case, confidence, sure):
+    healthy = finding(confidence, CauseClass.NO_INCIDENT, change=False)
+    assert isinstance(told(case, healthy), Hypothesis) is sure
+
+
+def test_what_a_finding_cites_is_shown_however_much_there_is():
+    alert = Alert(source="s", fingerprint="f", status="firing", title="T", severity="info")
+    many = [
+        observe(EvidenceKind.OBJECT, source="s", query="q", at=AT, text="t", data=None)
+        for _ in range(500)
+    ]
+    found = told(Case(alert, WEB, WEB, number(many)), finding(0.9, evidence=("e499",)))
+    assert len(found.evidence) < 200
+    assert found.evidence[-1].id == "e499"

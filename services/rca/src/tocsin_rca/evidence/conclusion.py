@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 from tocsin_contracts import CauseClass, Evidence, EvidenceKind, Finding, Hypothesis, Verdict
 from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.ranking import ranked
 
 DECISIVE = 0.9
 WORTH_ACTING = 0.6
+MOST_EVIDENCE = 120
+"""Pieces of evidence that an event carries: the bus takes no event over a megabyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +26,15 @@ class InconclusiveReport:
 def conclude(
     case: Case, findings: Iterable[Finding], attempt: int, rejected: frozenset[CauseClass]
 ) -> Hypothesis | InconclusiveReport:
-    """Choose the strongest finding that was not rejected, if it is worth acting on.
+    """Choose the finding that leads and was not rejected, if it is worth acting on.
 
     A stronger finding that nobody knows the right value for is never passed over in favour of a
     weaker one that could be acted on.
     """
-    found = sorted(findings, key=_rank)
-    evidence = tuple(seen.evidence for seen in case.observations)
+    found = ranked(case, findings)
+    evidence = _shown(case, found)
     left = tuple(finding for finding in found if finding.cause not in rejected)
-    if not left or left[0].confidence < WORTH_ACTING or left[0].change is None:
+    if not left or not _is_worth_acting(left[0]):
         return InconclusiveReport(
             _why(case, left, rejected & {f.cause for f in found}), evidence, left
         )
@@ -45,8 +48,20 @@ def conclude(
     )
 
 
-def _rank(finding: Finding) -> tuple[float, int, str, str]:
-    return (-finding.confidence, -len(finding.evidence), finding.cause.value, finding.summary)
+def _is_worth_acting(best: Finding) -> bool:
+    """Whether to go on with it; that nothing is wrong must be sure, and needs no change."""
+    if best.cause is CauseClass.NO_INCIDENT:
+        return best.confidence >= DECISIVE
+    return best.confidence >= WORTH_ACTING and best.change is not None
+
+
+def _shown(case: Case, findings: Iterable[Finding]) -> tuple[Evidence, ...]:
+    """Return what was seen, without what no finding cites beyond the first of it."""
+    cited = {id for finding in findings for id in finding.evidence}
+    room = MOST_EVIDENCE - len(cited)
+    others = [seen.id for seen in case.observations if seen.id not in cited][: max(0, room)]
+    kept = cited.union(others)
+    return tuple(seen.evidence for seen in case.observations if seen.id in kept)
 
 
 def _why(case: Case, left: tuple[Finding, ...], rejected: Iterable[CauseClass]) -> str:

@@ -1,0 +1,68 @@
+"""Which of several findings leads: what a failure comes from, before what comes of it."""
+
+from collections.abc import Iterable
+
+from tocsin_contracts import CauseClass, Finding, ObjectRef
+from tocsin_rca.evidence.case import Case
+
+BEARS_OTHERS = 0.6
+"""The confidence from which a finding may explain a symptom that is surer than itself."""
+
+COMES_OF: dict[CauseClass, int] = {
+    CauseClass.BAD_RELEASE: 1,
+    CauseClass.CPU_OVERLOAD: 1,
+    CauseClass.DEPENDENCY_UNREACHABLE: 1,
+    CauseClass.GITOPS_SYNC_FAILED: 1,
+    CauseClass.INIT_CONTAINER_FAILURE: 1,
+    CauseClass.JOB_DEADLINE_OR_BACKOFF: 1,
+    CauseClass.NODE_NOT_READY: 1,
+    CauseClass.APP_ERROR: 2,
+    CauseClass.APP_LATENCY: 2,
+    CauseClass.ROLLOUT_STUCK: 2,
+    CauseClass.NO_INCIDENT: 3,
+}
+"""How far a cause is from what could be put right: 0, where it stands for itself, if it is not here.
+
+A new cause needs a line only if another cause commonly explains it.
+"""
+
+_DECISIVE = 0.9
+_ELSEWHERE = 0.05
+"""What a finding about some other object than the alert's loses beside one about that."""
+
+
+def ranked(case: Case, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, the one that leads first; the order they came in does not matter.
+
+    Findings too weak to explain anything come last, whatever they are about.
+    """
+    near = _near(case)
+
+    def key(finding: Finding) -> tuple[int, float, bool, int, str, str]:
+        strength = finding.confidence - (0 if finding.object in near else _ELSEWHERE)
+        return (
+            _distance(finding),
+            -round(strength, 3),
+            finding.change is None,
+            -len(finding.evidence),
+            finding.cause.value,
+            finding.summary,
+        )
+
+    return tuple(sorted(findings, key=key))
+
+
+def _distance(finding: Finding) -> int:
+    if finding.confidence < BEARS_OTHERS:
+        return max(COMES_OF.values()) + 1
+    if finding.cause is CauseClass.NO_INCIDENT and finding.confidence >= _DECISIVE:
+        return 0
+    return COMES_OF.get(finding.cause, 0)
+
+
+def _near(case: Case) -> frozenset[ObjectRef]:
+    """The alert's own objects, and what their pods run on or are reached by."""
+    own = {ref for ref in (case.named, case.workload) if ref}
+    around = (*case.pods, *case.nodes)
+    services = (service.data.manifest.ref for service in case.services)
+    return frozenset((*own, *(seen.data.ref for seen in around), *services))
