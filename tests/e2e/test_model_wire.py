@@ -175,6 +175,14 @@ async def test_an_answer_comes_whole_with_what_it_used(server):
     assert (body["model"], body["max_tokens"], body["temperature"]) == ("m", 99, 0)
 
 
+async def test_a_model_that_takes_no_temperature_is_sent_none(server):
+    answer = await asked(server, stream(delta("stop", content="x"), END), name="openai/gpt-5-mini")
+    body = server.asked[0][1]
+    assert answer.text == "x"
+    assert "temperature" not in body
+    assert body.get("max_completion_tokens", body.get("max_tokens")) == 99
+
+
 async def test_a_price_of_ones_own_prices_a_server_of_ones_own(server):
     price = Price(input=Decimal(100), cached=Decimal(10), output=Decimal(1000))
     answer = await asked(server, stream(delta("stop", content="x"), END), price=price)
