@@ -119,6 +119,12 @@ def escalated(events, reason: EndReason) -> RunEscalated:
     return told
 
 
+async def test_an_alert_behind_which_nothing_is_wrong_ends_without_a_change(desk):
+    healthy = build.finding(cause=CauseClass.NO_INCIDENT, change=None)
+    events = await desk.validate(hypothesis=build.hypothesis(finding=healthy))
+    assert ended(events, RunState.NO_CHANGE, EndReason.NO_INCIDENT) == healthy.summary
+
+
 async def test_a_plain_change_becomes_a_plan_of_exactly_one_line(desk):
     base = desk.commit(**{"README.md": "hello"})
     plan = await desk.plan()

@@ -62,6 +62,7 @@ class EndReason(StrEnum):
     ALREADY_FIXED = "already_fixed"
     SUPPRESSED_BY_RULE = "suppressed_by_rule"
     SUPERSEDED_BY_RUN = "superseded_by_run"
+    NO_INCIDENT = "no_incident"
     CAUSE_UNKNOWN = "cause_unknown"
     CHECKS_FAILED = "checks_failed"
     TARGET_UNRESOLVED = "target_unresolved"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 from rich.console import Console
 
-from tocsin_cli.commands import alert, config, decide, demo, mcp, run, token, topology, up
+from tocsin_cli.commands import alert, config, decide, demo, evaluate, mcp, run, token, topology, up
 from tocsin_cli.errors import ExitCode, exit_code
 from tocsin_cli.terminal import plain, show
 from tocsin_kit.errors import TocsinError
@@ -28,6 +28,7 @@ def tree() -> typer.Typer:
     )
     root.command("up")(up.up)
     root.command("demo")(demo.demo)
+    root.command("eval")(evaluate.evaluate)
     root.command("token")(token.token)
     root.add_typer(_alerts(), name="alert")
     root.add_typer(_runs(), name="run")

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,9 +45,16 @@ class Engines:
 
 @asynccontextmanager
 async def running(
-    workspace: Workspace, world: World, sink: Sink, *, usual: Mapping[str, int] = USUAL_PORTS
+    workspace: Workspace,
+    world: World,
+    sink: Sink,
+    *,
+    usual: Mapping[str, int] = USUAL_PORTS,
+    only: Sequence[str] = SERVICES,
 ) -> AsyncIterator[Up]:
     """Start everything, yield when every service is ready, and leave nothing running.
+
+    `only` these services are started; the addresses of others lead nowhere.
 
     Servers are started only for what TOCSIN_NATS_URL and TOCSIN_REDIS_URL do not name. A service
     listens at its usual port if that is free.
@@ -65,7 +72,7 @@ async def running(
         environment = _environment(engines, tokens, listens) | world.environment()
         for name, line in moved(usual, listens, environment):
             sink(name, line)
-        services = [_service(name, environment) for name in SERVICES]
+        services = [_service(name, environment) for name in only]
         async with Supervisor(services, sink) as supervisor:
             await supervisor.ready(READY_SECONDS)
             up = Up(

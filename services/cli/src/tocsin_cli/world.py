@@ -17,21 +17,27 @@ repositories: []
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The gitops.yaml and the recorded cluster; None for what was not given."""
+    """The gitops.yaml and the recorded cluster or clusters; None for what was not given."""
 
     gitops: Path | None = None
     snapshot: Path | None = None
+    snapshots: Path | None = None
 
     def settled(self, folder: Path) -> Self:
         """Complete it with no repository at all, and a cluster of which nothing was recorded."""
         return type(self)(
             gitops=self.gitops or _made_file(folder / "gitops.yaml"),
             snapshot=self.snapshot or _made_folder(folder / "snapshot"),
+            snapshots=self.snapshots,
         )
 
     def environment(self) -> dict[str, str]:
         """Return the settings that tell services; they do not share our working directory."""
-        named = {"TOCSIN_GITOPS_FILE": self.gitops, "TOCSIN_CLUSTER_SNAPSHOT": self.snapshot}
+        named = {
+            "TOCSIN_GITOPS_FILE": self.gitops,
+            "TOCSIN_CLUSTER_SNAPSHOT": self.snapshot,
+            "TOCSIN_CLUSTER_SNAPSHOTS": self.snapshots,
+        }
         return {name: str(path.absolute()) for name, path in named.items() if path is not None}
 
 

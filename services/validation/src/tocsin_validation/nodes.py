@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tocsin_contracts import CheckResult, CheckVerdict, Edit, Event, PlanDrafted, RunId
+from tocsin_contracts import (
+    CauseClass,
+    CheckResult,
+    CheckVerdict,
+    Edit,
+    EndReason,
+    Event,
+    PlanDrafted,
+    RunId,
+)
 from tocsin_gitops import editing
 from tocsin_gitops.config import GitOps
 from tocsin_gitops.editing import EditRefused
@@ -24,7 +33,11 @@ class Nodes:
     async def resolve(self, state: ValidationState) -> ValidationState:
         """Find the one file that owns the field, and pin the commit it was found at."""
         run_id, alert = RunId(state["run_id"]), state["alert"]
-        found = await self._resolver.resolve(alert, state["hypothesis"].finding)
+        finding = state["hypothesis"].finding
+        if finding.cause is CauseClass.NO_INCIDENT:
+            told = endings.no_change(run_id, EndReason.NO_INCIDENT, finding.summary)
+            return {"answer": told}
+        found = await self._resolver.resolve(alert, finding)
         if isinstance(found, Unresolved):
             return {"answer": endings.unresolved(run_id, alert, found)}
         return {"target": found.target, "base_sha": found.base_sha, "edits": [found.edit]}

@@ -21,7 +21,7 @@ COMES_OF: dict[CauseClass, int] = {
     CauseClass.ROLLOUT_STUCK: 2,
     CauseClass.NO_INCIDENT: 3,
 }
-"""How far a cause is from what could be put right: 0, where it stands for itself, if it is not here.
+"""How far a cause is from what could be put right; one that is not here stands for itself: 0.
 
 A new cause needs a line only if another cause commonly explains it.
 """

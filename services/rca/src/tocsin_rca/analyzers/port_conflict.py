@@ -1,0 +1,54 @@
+"""Ports that two programs of one pod, or of one node, want."""
+
+import re
+
+from tocsin_cluster.manifest import Manifest
+from tocsin_contracts import CauseClass, Finding
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.hearing import Saying, findings
+from tocsin_rca.evidence.observation import Observation
+
+_IN_USE = re.compile(
+    r"(?i)address (?:is )?already in use|EADDRINUSE|address in use\b|\[Errno 9?48\]"
+    r"|port \d{1,5} (?:is|was) already (?:in use|being used|allocated)|port is already allocated"
+    r"|Only one usage of each socket address|BindException: (?!Cannot assign)"
+    r"|another process is (?:already )?(?:using|listening on) (?:this |the )?(?:same )?port"
+    r"|didn't have free ports for the requested pod ports|host ?port conflict"
+)
+
+
+class PortConflict:
+    """A program cannot listen because its port is taken."""
+
+    name = "port_conflict"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding; surer if two containers of the pod declare one port."""
+        means = "{who} cannot listen on its port, which is taken: {said}"
+        found = findings(case, Saying(CauseClass.PORT_CONFLICT, _IN_USE, 0.92, means))
+        workload = case.workload_manifest
+        if found and workload and (shared := _shared(workload)):
+            (finding,) = found
+            return (
+                finding.model_copy(
+                    update={
+                        "confidence": min(0.97, round(finding.confidence + 0.04, 2)),
+                        "summary": f"{finding.summary} Containers {shared} declare the same port.",
+                    }
+                ),
+            )
+        return found
+
+
+def _shared(workload: Observation[Manifest]) -> str:
+    """Return the names of the first two containers that declare one port; empty if none do."""
+    taken: dict[tuple[object, object], str] = {}
+    for container in workload.data.containers():
+        if "initContainers" in container.path:
+            continue
+        for port in container.items("ports"):
+            key = (port.get("containerPort"), port.get("protocol", "TCP"))
+            other = taken.setdefault(key, container.name)
+            if other != container.name:
+                return f"{other} and {container.name}"
+    return ""

@@ -1,0 +1,59 @@
+"""Programs that may not write where they want to: file rights, groups, read-only roots."""
+
+import re
+
+from tocsin_contracts import CauseClass, FieldPath, Finding
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.hearing import Saying, findings
+from tocsin_rca.evidence.undoing import changes, undo
+
+_READ_ONLY = re.compile(r"(?i)read-only file ?system|\bEROFS\b|\[Errno 30\]")
+_DENIED = re.compile(
+    r"(?i)\[Errno 13\] Permission denied:? ?'?/|EACCES: permission denied, \w{1,12} '/"
+    r"|(?:mkdir|touch|cp|mv|rm|tee|chown|chmod|chgrp|ln|install|cat):? [^\n]{0,120}"
+    r"(?:permission denied|operation not permitted)"
+    r"|(?:cannot|can't|could not|unable to|failed to) (?:create|open|write|change|touch|access|make|lock)"
+    r"[^\n]{0,160}(?:permission denied|operation not permitted|access denied)"
+    r"|(?:open|mkdir|create|rename|unlink|write|stat|lock) /[^\s:]{0,160}: permission denied"
+    r"|\([^\n]{0,20}13: permission denied\)|AccessDeniedException: /"
+    r"|FileNotFoundException: /[^\s(]{1,160} \(permission denied\)|\bis not writable"
+    r"|\.erlang\.cookie: eacces|not writable by|FS_PERMISSION_DENIED|data directory .{0,120}wrong ownership"
+    r"|can't (?:open|create|write|cd)[^\n]{0,160}permission denied"
+)
+_ELSEWHERE = re.compile(r"(?i)bind\(|docker\.sock|listen|exec: |for (?:table|schema|relation|database)")
+_SECURITY = ("readOnlyRootFilesystem", "runAsUser", "runAsGroup", "fsGroup", "readOnly", "mountPath")
+
+
+class VolumeRights:
+    """A program is kept from writing."""
+
+    name = "volume_rights"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding; a commit that took the right away is undone."""
+        cause = CauseClass.VOLUME_PERMISSION_DENIED
+        found = findings(
+            case,
+            Saying(cause, _READ_ONLY, 0.93, "{who} writes where it may only read: {said}"),
+            Saying(cause, _DENIED, 0.91, "{who} has no right to write there: {said}"),
+        )
+        if not found or _ELSEWHERE.search(found[0].summary):
+            return ()
+        return (_with_change(case, found[0]),)
+
+
+def _with_change(case: Case, finding: Finding) -> Finding:
+    for change in changes(case, lambda field: _is_security(field.path)):
+        if edit := undo(case, change):
+            update = {
+                "change": edit,
+                "confidence": 0.96,
+                "because": f"{change.told} changed it; this undoes that.",
+                "evidence": (*finding.evidence, change.seen.id),
+            }
+            return finding.model_copy(update=update)
+    return finding
+
+
+def _is_security(path: FieldPath) -> bool:
+    return any(step in _SECURITY for step in path)

@@ -1,0 +1,129 @@
+"""What programs say of themselves: logs first, then how containers ended, then what checks print."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tocsin_cluster.printed import Printed
+from tocsin_contracts import CauseClass, Finding, ObjectRef
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.concern import owner_of, proof, sure
+from tocsin_rca.evidence.statements import Statement, Told, line_of, statements
+
+_LONGEST = 48_000
+_MOST_MATCHES = 20
+_QUOTE = 160
+_CALM = re.compile(
+    r"(?i)\blevel=\"?(?:info|debug|trace)\b|\"level\": ?\"(?:info|debug)\"|\b(?:INFO|DEBUG)\b"
+)
+_WRONG = re.compile(r"(?i)error|fail|fatal|panic|exception|denied|refused|invalid|unable|cannot")
+_OF_THE_KUBELET = ("Unhealthy", "ProbeWarning", "ErrImagePull", "ImagePullBackOff")
+_OF_A_PULL = ("Failed to pull image", "Back-off pulling image")
+_ASKED = ("exec", "apply", "create", "run", "rollout", "debug", "auth")
+"""Verbs of kubectl whose answers are not objects that were read already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """How programs say one thing; `means` is the sentence in which `{said}` quotes the line."""
+
+    cause: CauseClass
+    pattern: re.Pattern[str]
+    confidence: float
+    means: str
+
+
+def heard(case: Case, pattern: re.Pattern[str]) -> tuple[Told, ...]:
+    """Return the first match in each log; where there is none, of endings, of checks, of alerts."""
+    for source in (_logs, _endings, _answers, _alert):
+        if found := tuple(source(case, pattern)):
+            return found
+    return ()
+
+
+def findings(case: Case, *sayings: Saying) -> tuple[Finding, ...]:
+    """Return a finding for each saying that was heard, about the workload that said it."""
+    found: dict[CauseClass, Finding] = {}
+    for saying in sayings:
+        told = heard(case, saying.pattern)
+        if told and saying.cause not in found:
+            found[saying.cause] = _finding(case, saying, told)
+    return tuple(found.values())
+
+
+def subject(case: Case, about: ObjectRef | None = None) -> ObjectRef:
+    """Return what people edit for an object; of nothing known, what the alert is about."""
+    owner = owner_of(case, about) or case.workload or case.named
+    if owner:
+        return owner
+    workload = case.alert.workload
+    if workload:
+        return workload.ref if workload.kind else workload.ref.model_copy(update={"kind": "Pod"})
+    return ObjectRef(kind="Namespace", name=case.alert.labels.get("namespace") or "unknown")
+
+
+def quoted(told: Told) -> str:
+    """Return the line that was said, cut around the match."""
+    line, word = line_of(told.match), told.match.group().strip()
+    start = max(0, line.find(word[:_QUOTE]) - _QUOTE // 2)
+    return line[start : start + 2 * _QUOTE].strip()
+
+
+def _finding(case: Case, saying: Saying, told: tuple[Told, ...]) -> Finding:
+    first = told[0]
+    named = {name: text or "" for name, text in first.match.groupdict().items()}
+    return Finding(
+        cause=saying.cause,
+        object=subject(case, first.about),
+        confidence=sure(case, first.about, saying.confidence),
+        summary=saying.means.format(**named, who=subject(case, first.about), said=quoted(first)),
+        evidence=proof(case, *(one.id for one in told)),
+    )
+
+
+def _logs(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
+    for seen in case.logs:
+        log = seen.data
+        if match := _alarming(pattern, log.text[-_LONGEST:]):
+            about = _pod(case, log.pod) if log.pod else None
+            yield Told(Statement(seen.id, about, "", line_of(match)), match)
+
+
+def _endings(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
+    for one in statements(case):
+        if one.reason in _OF_THE_KUBELET or one.text.startswith(_OF_A_PULL):
+            continue
+        if match := pattern.search(one.text):
+            yield Told(one, match)
+
+
+def _answers(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
+    asked = [one for one in case.texts() if one.data.command.verb in _ASKED]
+    for seen in (*case.checks, *asked):
+        printed: Printed = seen.data
+        if match := _alarming(pattern, printed.text[-_LONGEST:]):
+            yield Told(Statement(seen.id, None, "", line_of(match)), match)
+
+
+def _alert(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
+    alert = case.alert
+    text = "\n".join((alert.title, alert.summary, *alert.annotations.values()))[:_LONGEST]
+    first = next(iter(case.observations), None)
+    if first and (match := pattern.search(text)):
+        yield Told(Statement(first.id, None, "", line_of(match)), match)
+
+
+def _alarming(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the first match on a line that is not calm about it."""
+    for _, match in zip(range(_MOST_MATCHES), pattern.finditer(text), strict=False):
+        line = line_of(match)
+        if not _CALM.search(line) or _WRONG.search(line):
+            return match
+    return None
+
+
+def _pod(case: Case, name: str) -> ObjectRef:
+    for seen in (*case.pods, *case.objects("Pod")):
+        if seen.data.ref.name == name:
+            return seen.data.ref
+    return ObjectRef(kind="Pod", namespace=subject(case).namespace, name=name)

@@ -1,0 +1,108 @@
+"""Why the scheduler finds no node: its message taken apart into what stood in the way, and where."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+_HEAD = re.compile(r"\d+/(?P<all>\d+) nodes are available|pod didn't trigger scale-up")
+SENTENCE = re.compile(
+    r"[^\n]{0,200}(?:\d/\d{1,6} nodes are available|didn't trigger scale-up)[^\n]{0,3000}"
+)
+"""What to look for in a text that was pasted."""
+_TAIL = re.compile(r"\bpreemption:|no new claims to deallocate")
+_CONTROL_PLANE = re.compile(r"node-role\.kubernetes\.io/(?:control-plane|master|etcd)")
+_TROUBLE = re.compile(
+    r"node\.(?:kubernetes\.io|cloudprovider\.kubernetes\.io)/"
+    r"(?:not-ready|unreachable|network-unavailable|(?:memory|disk|pid)-pressure|out-of-disk"
+    r"|uninitialized|shutdown|out-of-service)"
+)
+_CORDON = re.compile(r"node\.kubernetes\.io/unschedulable|ToBeDeletedByClusterAutoscaler")
+
+
+class Obstacle(Enum):
+    """What keeps a pod from a node, in the order in which the scheduler looks at it."""
+
+    CORDON = "cordon"
+    TROUBLE = "trouble"
+    CONTROL_PLANE = "control plane"
+    TAINT = "taint"
+    LABELS = "labels"
+    PORTS = "ports"
+    RESOURCE = "resource"
+    PODS = "pods"
+    VOLUME = "volume"
+    SPREAD = "spread"
+    POD_AFFINITY = "pod affinity"
+    ANTI_AFFINITY = "anti-affinity"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """On how many nodes something stood in the way; the detail is a taint or a resource."""
+
+    obstacle: Obstacle
+    count: int
+    detail: str = ""
+
+
+_COUNTED: tuple[tuple[Obstacle, str], ...] = (
+    (Obstacle.CORDON, r"node\(s\) were unschedulable"),
+    (Obstacle.LABELS, r"node\(s\) didn't match (?:Pod's )?node (?:affinity|selector)"),
+    (Obstacle.PORTS, r"node\(s\) didn't have free ports"),
+    (Obstacle.PODS, r"Too many pods"),
+    (Obstacle.SPREAD, r"node\(s\) didn't match pod topology spread constraints"),
+    (Obstacle.POD_AFFINITY, r"node\(s\) didn't match pod affinity rules"),
+    (
+        Obstacle.ANTI_AFFINITY,
+        r"node\(s\) didn't (?:match pod (?:affinity/)?anti-affinity"
+        r"|satisfy existing pods anti-affinity)",
+    ),
+    (
+        Obstacle.VOLUME,
+        r"node\(s\) (?:had volume node affinity|had no available volume|exceed max volume"
+        r"|didn't find available persistent|unavailable due to (?:one or more )?(?:volume|pvc))",
+    ),
+)
+_SIMPLE = tuple((one, re.compile(rf"(?P<n>\d{{1,6}}) {words}")) for one, words in _COUNTED)
+_TAINT = re.compile(
+    r"(?P<n>\d{1,6}) node\(s\) had (?:untolerated )?taint(?:s|\(s\))?(?: \{(?P<taint>[^}]{0,300})\})?"
+)
+_RESOURCE = re.compile(r"(?P<n>\d{1,6}) Insufficient (?P<resource>[\w./-]{1,200}[\w])")
+_CLAIM = re.compile(r"unbound immediate PersistentVolumeClaims|persistentvolumeclaim \"")
+
+
+def read(message: str) -> tuple[Refusal, ...]:
+    """Return what stood in the way by the message of a scheduler or autoscaler; maybe nothing."""
+    if not _HEAD.search(message) and "Insufficient" not in message:
+        return ()
+    found = _TAIL.split(message, maxsplit=1)[0]
+    return tuple(_refusals(found))
+
+
+def nodes_in(message: str) -> int | None:
+    """Return how many nodes the scheduler looked at."""
+    found = _HEAD.search(message)
+    return int(found["all"]) if found and found["all"] else None
+
+
+def kind_of_taint(taint: str) -> Obstacle:
+    """Return what a taint such as `dedicated: gpu` or `dedicated=gpu` stands for."""
+    if _CONTROL_PLANE.search(taint):
+        return Obstacle.CONTROL_PLANE
+    if _TROUBLE.search(taint):
+        return Obstacle.TROUBLE
+    return Obstacle.CORDON if _CORDON.search(taint) else Obstacle.TAINT
+
+
+def _refusals(text: str) -> Iterator[Refusal]:
+    for obstacle, pattern in _SIMPLE:
+        for found in pattern.finditer(text):
+            yield Refusal(obstacle, int(found["n"]))
+    for found in _TAINT.finditer(text):
+        taint = (found["taint"] or "").strip().rstrip(":").strip()
+        yield Refusal(kind_of_taint(taint), int(found["n"]), taint)
+    for found in _RESOURCE.finditer(text):
+        yield Refusal(Obstacle.RESOURCE, int(found["n"]), found["resource"])
+    if _CLAIM.search(text):
+        yield Refusal(Obstacle.VOLUME, nodes_in(text) or 1)

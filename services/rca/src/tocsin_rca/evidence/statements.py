@@ -1,0 +1,111 @@
+"""What the cluster says in words: events, conditions, states; behind them the texts people paste."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tocsin_cluster.events import ClusterEvent
+from tocsin_cluster.manifest import Manifest, dig
+from tocsin_cluster.printed import Printed
+from tocsin_contracts import ObjectRef
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.observation import LogText
+
+_LONGEST = 4000
+_LONGEST_TEXT = 64_000
+_STATES = (("state", "waiting"), ("state", "terminated"), ("lastState", "terminated"))
+_STATUSES = ("containerStatuses", "initContainerStatuses")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence that was seen. `about` is None where nothing says of what it is."""
+
+    id: str
+    about: ObjectRef | None
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A sentence that matches what was looked for."""
+
+    statement: Statement
+    match: re.Match[str]
+
+    @property
+    def id(self) -> str:
+        """The evidence that holds the sentence."""
+        return self.statement.id
+
+    @property
+    def about(self) -> ObjectRef | None:
+        """What the sentence is about; None if nothing says so."""
+        return self.statement.about
+
+
+def statements(case: Case) -> Iterator[Statement]:
+    """Yield every event, and every message of a condition or state; events come oldest first."""
+    for seen in case.observations:
+        data = seen.data
+        if isinstance(data, ClusterEvent):
+            yield Statement(seen.id, data.about, data.reason, data.message[:_LONGEST])
+        elif isinstance(data, Manifest):
+            yield from _of_object(seen.id, data)
+
+
+def told(case: Case, pattern: re.Pattern[str]) -> tuple[Told, ...]:
+    """Return the sentences that match: of objects, or if none does, lines of printed texts."""
+    found = tuple(
+        Told(one, match) for one in statements(case) if (match := pattern.search(one.text))
+    )
+    return found or tuple(_printed(case, pattern))
+
+
+def logged(case: Case, pattern: re.Pattern[str]) -> tuple[Told, ...]:
+    """Return the first match in every log; `about` is the pod, or None if no log names it."""
+    found: list[Told] = []
+    for seen in case.logs:
+        match = pattern.search(seen.data.text[:_LONGEST_TEXT])
+        if match:
+            found.append(Told(_of_log(case, seen.id, seen.data, match), match))
+    return tuple(found)
+
+
+def _of_object(id_: str, one: Manifest) -> Iterator[Statement]:
+    ref = one.ref
+    for condition in one.items("status", "conditions"):
+        message = str(condition.get("message") or "")
+        if message:
+            yield Statement(id_, ref, str(condition.get("reason") or ""), message[:_LONGEST])
+    if message := one.dig("status", "message"):
+        yield Statement(id_, ref, str(one.dig("status", "reason") or ""), str(message)[:_LONGEST])
+    for status in (s for section in _STATUSES for s in one.items("status", section)):
+        for path in _STATES:
+            if message := dig(status, *path, "message"):
+                reason = str(dig(status, *path, "reason") or "")
+                yield Statement(id_, ref, reason, str(message)[:_LONGEST])
+
+
+def _printed(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
+    for seen in case.observations:
+        if isinstance(seen.data, Printed):
+            match = pattern.search(seen.data.text[:_LONGEST_TEXT])
+            if match:
+                yield Told(Statement(seen.id, None, "", line_of(match)), match)
+
+
+def _of_log(case: Case, id_: str, log: LogText, match: re.Match[str]) -> Statement:
+    namespaces = {pod.data.ref.namespace for pod in case.pods if pod.data.ref.name == log.pod}
+    namespace = next(iter(namespaces), case.workload.namespace if case.workload else "")
+    about = ObjectRef(kind="Pod", namespace=namespace, name=log.pod) if log.pod else None
+    return Statement(id_, about, "", line_of(match))
+
+
+def line_of(match: re.Match[str]) -> str:
+    """Return the line of a text that a match begins on."""
+    text = match.string
+    start = text.rfind("\n", 0, match.start()) + 1
+    end = text.find("\n", match.start())
+    return text[start : end if end >= 0 else len(text)].strip()[:_LONGEST]
