@@ -87,3 +87,18 @@ async def test_a_script_that_the_store_has_forgotten_is_loaded_again(redis):
     for _ in range(2):
         await redis.script_flush()
         assert await renew(["run", "lease"], ["token", 1000]) == "lost"
+
+
+async def test_a_store_that_is_silent_keeps_nobody_waiting(own_valkey_server, monkeypatch):
+    monkeypatch.setattr("tocsin_kit.pipelining.ANSWER_SECONDS", 0.2)
+    async with store.connect(own_valkey_server.url) as client:
+        pipeline = store.pipeline(client)
+        assert await pipeline.ask(("ECHO", "before")) == ["before"]
+        await client.client_pause(60_000)
+        async with asyncio.timeout(5):
+            asked = [pipeline.ask(("ECHO", "meanwhile")) for _ in range(3)]
+            answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert all(isinstance(answer, RedisError) for answer in answers)
+        async with store.connect(own_valkey_server.url) as other:
+            await other.client_unpause()
+        assert await pipeline.ask(("ECHO", "after")) == ["after"]

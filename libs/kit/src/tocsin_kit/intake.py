@@ -217,7 +217,8 @@ def _ms(at: datetime | None) -> str:
 
 
 def _record(incident_key: str) -> list[str]:
-    return [keys.incident(incident_key), keys.incident_alerts(incident_key)]
+    record = keys.incident(incident_key)
+    return [record, keys.incident_alerts(record)]
 
 
 def _digest(alert: Alert) -> str:

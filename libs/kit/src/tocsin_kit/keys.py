@@ -27,9 +27,9 @@ def incident(incident_key: str) -> str:
     return f"tocsin:incident:{{{hashlib.sha256(incident_key.encode()).hexdigest()[:32]}}}"
 
 
-def incident_alerts(incident_key: str) -> str:
+def incident_alerts(incident: str) -> str:
     """Sorted set of the alerts of one incident by their last delivery, beside its record."""
-    return f"{incident(incident_key)}:alerts"
+    return f"{incident}:alerts"
 
 
 def place(fingerprint: str) -> str:

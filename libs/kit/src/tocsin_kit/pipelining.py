@@ -50,6 +50,8 @@ class Pipeline:
         self._connection: Connection | None = None
         self._retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), 3)
         self._asked: deque[_Asked] = deque()
+        self._waiting: deque[tuple[float, asyncio.Future[list[Any]]]] = deque()
+        self._watch: asyncio.TimerHandle | None = None
         self._sending: asyncio.Task[None] | None = None
         self._lingering: asyncio.TimerHandle | None = None
         self._closed = False
@@ -60,12 +62,9 @@ class Pipeline:
         Raises RedisError: the first that one of them met, or why the store did not answer.
         """
         answered = self._put(commands)
+        self._bound(answered)
         self._send()
-        patience = answered.get_loop().call_later(ANSWER_SECONDS, _give_up, answered)
-        try:
-            return await answered
-        finally:
-            patience.cancel()
+        return await answered
 
     def tell(self, *commands: Command) -> None:
         """Run the commands soon, without an answer; a store that is away never hears of them."""
@@ -82,6 +81,31 @@ class Pipeline:
         self._closed = True
         if self._sending:
             await asyncio.wait([self._sending])
+        if self._watch:
+            self._watch.cancel()
+
+    def _bound(self, answered: "asyncio.Future[list[Any]]") -> None:
+        """Let nobody wait for longer than was promised; one timer watches over all of them."""
+        loop = answered.get_loop()
+        self._forget_answered()
+        self._waiting.append((loop.time() + ANSWER_SECONDS, answered))
+        if self._watch is None:
+            self._watch = loop.call_later(ANSWER_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        self._watch, now = None, asyncio.get_running_loop().time()
+        while self._waiting and self._waiting[0][0] <= now:
+            _, answered = self._waiting.popleft()
+            if not answered.done():
+                answered.set_exception(_silence())
+        self._forget_answered()
+        if self._waiting:
+            until = self._waiting[0][0]
+            self._watch = asyncio.get_running_loop().call_at(until, self._give_up)
+
+    def _forget_answered(self) -> None:
+        while self._waiting and self._waiting[0][1].done():
+            self._waiting.popleft()
 
     def _put(self, commands: Sequence[Command]) -> "asyncio.Future[list[Any]]":
         if self._closed:
@@ -148,7 +172,7 @@ class Pipeline:
 def _packed(command: Command) -> bytes:
     """Write a command as the protocol has it; the client's own way takes several times as long."""
     parts = [part if isinstance(part, bytes) else str(part).encode() for part in command]
-    return b"*%d\r\n%b" % (len(parts), b"".join([b"$%d\r\n%b\r\n" % (len(p), p) for p in parts]))
+    return b"".join([b"*%d\r\n" % len(parts), *[b"$%d\r\n%b\r\n" % (len(p), p) for p in parts]])
 
 
 async def _answer(connection: Connection) -> Any:
@@ -175,11 +199,6 @@ def _fail(batch: Sequence[_Asked], error: RedisError) -> None:
     for one in batch:
         if not one.answered.done():
             one.answered.set_exception(error)
-
-
-def _give_up(answered: "asyncio.Future[list[Any]]") -> None:
-    if not answered.done():
-        answered.set_exception(_silence())
 
 
 def _silence() -> RedisError:
