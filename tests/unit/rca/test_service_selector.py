@@ -70,9 +70,26 @@ async def test_a_service_that_selects_a_pod_is_fine_whatever_blocks_the_traffic(
     assert await find(scene, name="web", kind="Service") == ()
 
 
-async def test_a_service_without_pods_to_select_is_another_story(scene):
+async def test_a_service_without_pods_to_select_has_another_reason_to_be_empty(scene):
     scene.deployment()
     scene.add("Service", "web", {"selector": {"app": "web", "tier": "back"}})
+    (finding,) = await find(scene)
+    assert finding.confidence < 0.7
+
+
+async def test_the_service_of_another_workload_is_told_by_what_runs_its_pods(scene):
+    served(scene, {"app": "web"})
+    template = {"metadata": {"labels": {"app": "cart", "tier": "back"}}, "spec": {"containers": []}}
+    scene.add("Deployment", "cart", {"template": template})
+    scene.add("Service", "cart", {"selector": {"app": "cart", "tier": "backend"}})
+    (finding,) = await find(scene)
+    assert (str(finding.object), finding.change.new) == ("Service shop/cart", "back")
+
+
+async def test_a_service_that_has_addresses_leads_somewhere_whatever_was_not_seen(scene):
+    served(scene, {"app": "web", "tier": "back"})
+    scene.add("Endpoints", "web")
+    scene.objects[-1]["subsets"] = [{"addresses": [{"ip": "10.1.0.4"}], "ports": [{"port": 80}]}]
     assert await find(scene) == ()
 
 

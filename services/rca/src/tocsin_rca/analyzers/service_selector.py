@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from tocsin_cluster.manifest import Manifest, dig, texts
+from tocsin_cluster.manifest import dig, texts
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
-from tocsin_rca.evidence.observation import Observation, ServiceView
+from tocsin_rca.evidence.known import Known, Runs, known, running
 from tocsin_rca.evidence.selectors import differing_keys, is_named_for
 from tocsin_rca.evidence.sightings import Change
 
@@ -17,19 +17,28 @@ _ALIKE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
+class _Pods:
+    """Pods that should be selected: what runs them, their labels, and the evidence for those."""
+
+    runs: Runs
+    labels: tuple[dict[str, str], ...]
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Mismatch:
     """A Service that selects nothing, the one key that differs, and what the pods carry there."""
 
     case: Case
-    service: Observation[ServiceView]
+    service: Known
     key: str
     wanted: str
     carried: str | None
-    pods: tuple[Observation[Manifest], ...]
+    pods: _Pods
 
     @property
     def ref(self) -> ObjectRef:
-        return self.service.data.manifest.ref
+        return self.service.ref
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -49,41 +58,74 @@ class ServiceSelector:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such Service."""
-        return tuple(
-            _finding(mismatch)
-            for service in case.services
-            if (mismatch := _mismatch(case, service)) is not None
-        )
+        mismatches = (_mismatch(case, service) for service in known(case, "Service"))
+        return tuple(_finding(mismatch) for mismatch in mismatches if mismatch is not None)
 
 
-def _mismatch(case: Case, service: Observation[ServiceView]) -> _Mismatch | None:
-    selector = texts(service.data.manifest.dig("spec", "selector"))
-    pods = tuple(pod for pod in case.pods if pod.data.dig("status", "phase") not in _ENDED)
-    if not selector or not pods or service.data.selects:
+def _mismatch(case: Case, service: Known) -> _Mismatch | None:
+    selector = texts(service.manifest.dig("spec", "selector"))
+    if not selector or _leads_somewhere(case, service, selector):
         return None
-    differing = {differing_keys(selector, pod.data.labels) for pod in pods}
-    keys = differing.pop()
-    if differing or len(keys) != 1:
+    every = [_pods(case, runs) for runs in running(case, service.ref.namespace)]
+    near = [(keys, pods) for pods in every if (keys := _differing(selector, pods))]
+    if not near:
         return None
-    carried = {pod.data.labels.get(keys[0]) for pod in pods}
+    keys, pods = max(near, key=lambda one: _nearness(case, service, selector, *one))
+    carried = {labels.get(keys[0]) for labels in pods.labels}
     value = carried.pop() if len(carried) == 1 else None
     return _Mismatch(case, service, keys[0], selector[keys[0]], value, pods)
 
 
+def _leads_somewhere(case: Case, service: Known, selector: dict[str, str]) -> bool:
+    """Whether it selects a pod, or what runs pods, or is seen to have addresses."""
+    endpoints = case.object(service.ref.model_copy(update={"kind": "Endpoints"}))
+    subsets = endpoints.data.items("subsets") if endpoints else ()
+    if any(dig(subset, "addresses") or dig(subset, "notReadyAddresses") for subset in subsets):
+        return True
+    carried = [pod.data.labels for pod in case.objects("Pod", service.ref.namespace)]
+    carried += [runs.labels for runs in running(case, service.ref.namespace)]
+    return any(not differing_keys(selector, labels) for labels in carried)
+
+
+def _pods(case: Case, runs: Runs) -> _Pods:
+    """The pods as they were seen, where any was; else what would carry the template's labels."""
+    if runs.ref == case.workload:
+        live = [p for p in case.pods if p.data.dig("status", "phase") not in _ENDED]
+        labels = tuple(p.data.labels for p in live if p.data.labels)
+        if labels or case.pods:
+            return _Pods(runs, labels, (*runs.known.ids, *(pod.id for pod in live)))
+    ended = runs.ref.kind == "Pod" and runs.known.manifest.dig("status", "phase") in _ENDED
+    return _Pods(runs, (runs.labels,) if runs.labels and not ended else (), runs.known.ids)
+
+
+def _differing(selector: dict[str, str], pods: _Pods) -> tuple[str, ...]:
+    """The one key that no pod satisfies, if it is the same for all; else nothing."""
+    differing = {differing_keys(selector, labels) for labels in pods.labels}
+    keys = differing.pop() if len(differing) == 1 else ()
+    return keys if len(keys) == 1 else ()
+
+
+def _nearness(
+    case: Case, service: Known, selector: dict[str, str], keys: tuple[str, ...], pods: _Pods
+) -> tuple[bool, bool, int, float]:
+    carried = pods.labels[0].get(keys[0], "")
+    named_for = is_named_for(service.ref.name, pods.runs.ref.name)
+    alike = SequenceMatcher(None, selector[keys[0]], carried).ratio()
+    return (named_for, pods.runs.ref == case.workload, len(selector), alike)
+
+
 def _finding(mismatch: _Mismatch) -> Finding:
-    case, doubts = mismatch.case, tuple(_doubts(mismatch))
+    doubts = tuple(_doubts(mismatch))
     change, because = _change(mismatch)
     surest = _confidence(mismatch)
-    workload = case.workload_manifest
     undone = mismatch.undone
-    ids = [mismatch.service.id, *([workload.id] if workload else [])]
-    ids += [*(pod.id for pod in mismatch.pods), *([undone.seen.id] if undone else [])]
+    ids = [*mismatch.service.ids, *mismatch.pods.ids, *([undone.seen.id] if undone else [])]
     return Finding(
         cause=CauseClass.SERVICE_SELECTOR_MISMATCH,
         object=mismatch.ref,
         confidence=weighed(surest if change else min(surest, 0.7), doubts),
         summary=f"{mismatch.ref} selects no pod: it wants {mismatch.key}={mismatch.wanted},"
-        f" the pods of {case.workload} carry"
+        f" the pods of {mismatch.pods.runs.ref} carry"
         f" {f'{mismatch.key}={mismatch.carried}' if mismatch.carried else 'no one such label'}.",
         evidence=tuple(dict.fromkeys(ids)),
         change=change,
@@ -106,28 +148,28 @@ def _change(mismatch: _Mismatch) -> tuple[FieldChange | None, str]:
 
 
 def _is_declared(mismatch: _Mismatch) -> bool:
-    workload = mismatch.case.workload_manifest
-    labels = texts(dig(workload.data.template, "metadata", "labels")) if workload else {}
-    return not workload or labels.get(mismatch.key) == mismatch.carried
+    return mismatch.pods.runs.labels.get(mismatch.key) == mismatch.carried
 
 
 def _confidence(mismatch: _Mismatch) -> float:
-    case = mismatch.case
+    case, owner = mismatch.case, mismatch.pods.runs.ref
     if mismatch.undone:
         return 0.97
     if mismatch.ref == case.named:
         return 0.93
-    if case.workload and is_named_for(mismatch.ref.name, case.workload.name):
+    if is_named_for(mismatch.ref.name, owner.name):
         return 0.9
     alike = SequenceMatcher(None, mismatch.wanted, mismatch.carried or "").ratio()
     return 0.75 if alike >= _ALIKE else 0.4
 
 
 def _doubts(mismatch: _Mismatch) -> Iterator[Doubt]:
-    workload = mismatch.case.workload_manifest
-    if workload is None or mismatch.carried is None:
+    case, runs = mismatch.case, mismatch.pods.runs
+    if case.object(runs.ref) and not case.objects("Pod", mismatch.ref.namespace):
+        yield Doubt("no pod runs at all, which alone leaves the Service empty", 0.25)
+    if mismatch.carried is None:
         return
     path = ("spec", "template", "metadata", "labels", mismatch.key)
-    moved = mismatch.case.last_change(workload.data.ref, path, mismatch.carried)
+    moved = mismatch.case.last_change(mismatch.pods.runs.ref, path, mismatch.carried)
     if moved and moved.field.before == mismatch.wanted:
         yield Doubt(f"{moved.told} changed the label of the pods: undoing that helps too", 0.1)

@@ -84,6 +84,4 @@ def _is_run(one: Known, workloads: list[Runs]) -> bool:
     owner = one.manifest.owner
     if owner and owner.kind in ("ReplicaSet", "Job", *WORKLOADS):
         return any(owner.name.startswith(w.ref.name) for w in workloads)
-    return any(
-        w.ref.kind != "Pod" and one.ref.name.startswith(f"{w.ref.name}-") for w in workloads
-    )
+    return any(w.ref.kind != "Pod" and one.ref.name.startswith(f"{w.ref.name}-") for w in workloads)
