@@ -1,7 +1,7 @@
-"""Why the scheduler finds no node: its message taken apart into what stood in the way, and where."""
+"""Why the scheduler finds no node: its message taken apart into what stood in the way."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -9,7 +9,7 @@ _HEAD = re.compile(r"\d+/(?P<all>\d+) nodes are available|pod didn't trigger sca
 SENTENCE = re.compile(
     r"[^\n]{0,200}(?:\d/\d{1,6} nodes are available|didn't trigger scale-up)[^\n]{0,3000}"
 )
-"""What to look for in a text that was pasted."""
+"""How to find what `read` reads in a text that was pasted."""
 _TAIL = re.compile(r"\bpreemption:|no new claims to deallocate")
 _CONTROL_PLANE = re.compile(r"node-role\.kubernetes\.io/(?:control-plane|master|etcd)")
 _TROUBLE = re.compile(
@@ -66,7 +66,8 @@ _COUNTED: tuple[tuple[Obstacle, str], ...] = (
 )
 _SIMPLE = tuple((one, re.compile(rf"(?P<n>\d{{1,6}}) {words}")) for one, words in _COUNTED)
 _TAINT = re.compile(
-    r"(?P<n>\d{1,6}) node\(s\) had (?:untolerated )?taint(?:s|\(s\))?(?: \{(?P<taint>[^}]{0,300})\})?"
+    r"(?P<n>\d{1,6}) node\(s\) had (?:untolerated )?taint(?:s|\(s\))?"
+    r"(?: \{(?P<taint>[^}]{0,300})\})?"
 )
 _RESOURCE = re.compile(r"(?P<n>\d{1,6}) Insufficient (?P<resource>[\w./-]{1,200}[\w])")
 _CLAIM = re.compile(r"unbound immediate PersistentVolumeClaims|persistentvolumeclaim \"")
@@ -78,6 +79,14 @@ def read(message: str) -> tuple[Refusal, ...]:
         return ()
     found = _TAIL.split(message, maxsplit=1)[0]
     return tuple(_refusals(found))
+
+
+def counting(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:
+    """Leave out what is normal, that nobody tolerates a control plane, if more was said."""
+    given = tuple(refusals)
+    rest = tuple(one for one in given if one.obstacle is not Obstacle.CONTROL_PLANE)
+    named = tuple(one for one in rest if one.obstacle is not Obstacle.TAINT or one.detail)
+    return named or rest or given
 
 
 def nodes_in(message: str) -> int | None:

@@ -1,4 +1,4 @@
-"""What the cluster says in words: events, conditions, states; behind them the texts people paste."""
+"""What the cluster says in words: events, conditions and states, else the texts people paste."""
 
 import re
 from collections.abc import Iterator
