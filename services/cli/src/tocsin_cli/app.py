@@ -6,7 +6,20 @@ from collections.abc import Sequence
 import typer
 from rich.console import Console
 
-from tocsin_cli.commands import alert, config, decide, demo, evaluate, mcp, run, token, topology, up
+from tocsin_cli.commands import (
+    alert,
+    bundle,
+    config,
+    decide,
+    demo,
+    evaluate,
+    investigate,
+    mcp,
+    run,
+    token,
+    topology,
+    up,
+)
 from tocsin_cli.errors import ExitCode, exit_code
 from tocsin_cli.terminal import plain, show
 from tocsin_kit.errors import TocsinError
@@ -28,7 +41,9 @@ def tree() -> typer.Typer:
     )
     root.command("up")(up.up)
     root.command("demo")(demo.demo)
+    root.command("investigate")(investigate.investigate)
     root.command("eval")(evaluate.evaluate)
+    root.add_typer(_bundles(), name="bundle")
     root.command("token")(token.token)
     root.add_typer(_alerts(), name="alert")
     root.add_typer(_runs(), name="run")
@@ -58,6 +73,13 @@ def _alerts() -> typer.Typer:
     alerts.command("send")(alert.send_alert)
     alerts.command("test")(alert.try_path)
     return alerts
+
+
+def _bundles() -> typer.Typer:
+    bundles = typer.Typer(help="What is saved about a cluster, to look at it.")
+    bundles.callback()(lambda: None)
+    bundles.command("collect")(bundle.collect)
+    return bundles
 
 
 def _runs() -> typer.Typer:

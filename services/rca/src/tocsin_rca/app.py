@@ -34,18 +34,13 @@ def build(flags: Sequence[str] = ()) -> Service:
     """Wire rca from its settings."""
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
-    world = World(
-        clusters=_clusters(settings),
-        history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
-        clock=SystemClock(),
-    )
 
     def budget() -> Budget:
         calls, seconds = settings.investigation_calls, settings.investigation_seconds
         return Budget(calls, seconds, time.monotonic)
 
     news = LateNews(parts.redis)
-    nodes = Nodes(world, analyzers.load(), budget, news)
+    nodes = Nodes(world(settings), analyzers.load(), budget, news)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
     handlers = Handlers(asking, settings.max_rca_attempts)
@@ -60,6 +55,15 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts.bus.watch(AlertRepeated, listeners.on_alert_repeated)
     parts.bus.watch(RunSuperseded, listeners.on_run_superseded)
     return Service(settings=settings, port=settings.rca_port, parts=parts)
+
+
+def world(settings: Settings) -> World:
+    """Return what is looked at."""
+    return World(
+        clusters=_clusters(settings),
+        history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
+        clock=SystemClock(),
+    )
 
 
 def _clusters(settings: Settings) -> Clusters:

@@ -27,7 +27,7 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
     return tuple(
         inquiry.saw(
             EvidenceKind.MANIFEST,
-            f"{one.file} at {one.commit[:10]} in {one.repository}",
+            f"{one.manifest.ref} in {one.file} of {one.repository} at {one.commit[:10]}",
             excerpt(one.manifest),
             one,
             source=inquiry.history.source,

@@ -1,0 +1,145 @@
+"""`tocsin bundle collect`: save what a diagnosis needs of a live cluster, without any secret."""
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tocsin_kit.errors import PermanentError
+from tocsin_kit.redaction import Redactor
+
+_SECONDS = 120.0
+_TAIL = "500"
+_KINDS = (
+    *("pods", "deployments", "replicasets", "statefulsets", "daemonsets", "jobs", "cronjobs"),
+    *("services", "endpoints", "configmaps", "serviceaccounts", "roles", "rolebindings"),
+    *("resourcequotas", "limitranges", "horizontalpodautoscalers", "poddisruptionbudgets"),
+    *("persistentvolumeclaims", "networkpolicies", "ingresses", "events"),
+)
+_CLUSTER_WIDE = (
+    *("nodes", "namespaces", "persistentvolumes", "storageclasses", "ingressclasses"),
+    "priorityclasses",
+)
+_CUSTOM = ("prometheusrules.monitoring.coreos.com", "applications.argoproj.io")
+_KEYS = (
+    "-o=go-template={{range .items}}{{.metadata.namespace}} {{.metadata.name}} {{.type}}"
+    "{{range $key, $value := .data}} {{$key}}{{end}}\n{{end}}"
+)
+"""Only names and keys of Secrets leave kubectl."""
+
+
+def collect(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder for the bundle.")],
+    namespace: Annotated[
+        list[str] | None,
+        typer.Option("--namespace", "-n", help="Only these namespaces; repeatable. Default: all."),
+    ] = None,
+    kubectl: Annotated[str, typer.Option(help="How kubectl is called.")] = "kubectl",
+) -> None:
+    """Ask the cluster of the current context through kubectl, and save a bundle of the answers."""
+    if out.exists():
+        raise PermanentError(f"{str(out)!r} is there already; name a new folder")
+    out.mkdir(parents=True)
+    collector = _Collector(out, kubectl)
+    scopes: list[tuple[str, ...]] = [("-n", one) for one in namespace or ()] or [("-A",)]
+    for kind in _CLUSTER_WIDE:
+        collector.objects(kind)
+    for scope in scopes:
+        for kind in (*_KINDS, *_CUSTOM):
+            collector.objects(kind, *scope)
+        collector.secrets(*scope)
+        collector.text("top", "pods", "--containers", *scope)
+    collector.text("top", "nodes")
+    collector.logs()
+    for line in (f"{out}: {collector.saved} files", *collector.refused):
+        typer.echo(line)
+
+
+class _Collector:
+    """Saves answers; what kubectl refuses is told at the end and is no error."""
+
+    def __init__(self, folder: Path, kubectl: str) -> None:
+        self._folder = folder
+        self._kubectl = kubectl
+        self._pods: list[Mapping[str, Any]] = []
+        self.saved = 0
+        self.refused: list[str] = []
+
+    def objects(self, kind: str, *scope: str) -> None:
+        """Save the objects of a kind."""
+        answer = self._ask("get", kind, *scope, "-o", "json")
+        items = json.loads(answer).get("items") if answer else None
+        if items:
+            self._write(f"{'_'.join((kind, *scope[1:]))}.json", answer or "")
+            self._pods += items if kind == "pods" else ()
+
+    def secrets(self, *scope: str) -> None:
+        """Save which Secrets there are, and which keys they have."""
+        answer = self._ask("get", "secrets", *scope, _KEYS) or ""
+        secrets = [_secret(*line.split()) for line in answer.splitlines() if line.strip()]
+        if secrets:
+            listed = {"apiVersion": "v1", "kind": "List", "items": secrets}
+            self._write(f"{'_'.join(('secrets', *scope[1:]))}.json", json.dumps(listed))
+
+    def text(self, *arguments: str) -> None:
+        """Save what a command prints."""
+        answer = self._ask(*arguments)
+        if answer:
+            command = f"kubectl {' '.join(arguments)}"
+            self._write(f"{command}.txt", f"$ {command}\n{answer}")
+
+    def logs(self) -> None:
+        """Save the logs of containers that are not ready or were started again."""
+        for pod, container, previous in _wanted(self._pods):
+            namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+            more = ("--previous",) if previous else ()
+            which = ("logs", name, "-n", namespace, "-c", container, "--tail", _TAIL, *more)
+            answer = self._ask(*which)
+            if answer:
+                file = f"{container}.previous.log" if previous else f"{container}.log"
+                self._write(f"logs/{namespace}/{name}/{file}", Redactor().text(answer))
+
+    def _ask(self, *arguments: str) -> str | None:
+        try:
+            done = subprocess.run(
+                [self._kubectl, *arguments],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=_SECONDS,
+            )
+        except FileNotFoundError as error:
+            raise PermanentError(f"there is no {self._kubectl!r} on PATH") from error
+        except subprocess.TimeoutExpired:
+            self.refused.append(f"not saved: {' '.join(arguments[:3])}: no answer")
+            return None
+        if done.returncode:
+            why = (done.stderr.strip().splitlines() or ["failed"])[-1]
+            self.refused.append(f"not saved: {' '.join(arguments[:3])}: {why}")
+            return None
+        return done.stdout
+
+    def _write(self, name: str, text: str) -> None:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        self.saved += 1
+
+
+def _secret(namespace: str, name: str, kind: str, *keys: str) -> dict[str, Any]:
+    metadata = {"namespace": namespace, "name": name}
+    return {"kind": "Secret", "type": kind, "metadata": metadata, "data": dict.fromkeys(keys, "")}
+
+
+def _wanted(pods: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], str, bool]]:
+    for pod in pods:
+        for status in (pod.get("status") or {}).get("containerStatuses") or ():
+            restarts = int(status.get("restartCount") or 0)
+            if restarts or not status.get("ready"):
+                yield pod, str(status["name"]), False
+            if restarts:
+                yield pod, str(status["name"]), True

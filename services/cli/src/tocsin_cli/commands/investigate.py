@@ -1,0 +1,94 @@
+"""`tocsin investigate`: what rca makes of one alert and a recorded cluster, and nothing else."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from tocsin_cli.demo.git import git
+from tocsin_cli.errors import UsageError
+from tocsin_kit.errors import PermanentError
+
+_SECONDS = 300.0
+_OTHER_CLUSTERS = "TOCSIN_CLUSTER_"
+
+
+class Format(StrEnum):
+    """How the report is written."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def investigate(
+    snapshot: Annotated[
+        Path, typer.Option(exists=True, file_okay=False, help="Bundle of a recorded cluster.")
+    ],
+    alert: Annotated[
+        Path, typer.Option(exists=True, dir_okay=False, help="Body of a sender, or one alert.")
+    ],
+    repo: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="Git repository that describes it."),
+    ] = None,
+    source: Annotated[str, typer.Option(help="Whose body it is.")] = "alertmanager",
+    form: Annotated[Format, typer.Option("--format")] = Format.TERMINAL,
+) -> None:
+    """Look at one alert by itself and print what was found, why, and what could not be seen."""
+    read = _run("tocsin_ingest", "read", "--source", source, "-", stdin=_body(alert))
+    first = read.partition("\n")[0]
+    if not first:
+        raise PermanentError(f"{str(alert)!r} holds no alert")
+    with tempfile.TemporaryDirectory(prefix="tocsin-") as folder:
+        gitops = Path(folder) / "gitops.yaml"
+        rules = {"repositories": [_rule(repo)] if repo else []}
+        gitops.write_text(yaml.safe_dump(rules), encoding="utf-8")
+        options = ("--alert", "-", "--format", form.value)
+        flags = ("--cluster-snapshot", str(snapshot.absolute()), "--gitops-file", str(gitops))
+        typer.echo(_run("tocsin_rca", "investigate", *options, *flags, stdin=first), nl=False)
+
+
+def _body(file: Path) -> str:
+    """Return the body; one alert alone is taken for that of a notification."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    try:
+        payload = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{str(file)!r} is no JSON: {error}") from error
+    is_one = isinstance(payload, dict) and "labels" in payload and "alerts" not in payload
+    return json.dumps({"version": "4", "alerts": [payload]}) if is_one else text
+
+
+def _rule(repo: Path) -> dict[str, object]:
+    inside = repo / ".git"
+    git_dir = (inside if inside.is_dir() else repo).absolute()
+    branch = git(git_dir, "symbolic-ref", "--short", "HEAD").strip()
+    return {"name": repo.absolute().name, "git_dir": str(git_dir), "branch": branch, "paths": []}
+
+
+def _run(module: str, *arguments: str, stdin: str) -> str:
+    """Run a service for one answer; what it complains of is our complaint."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(_OTHER_CLUSTERS)}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+            env=kept,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PermanentError(f"{module} took over {_SECONDS:g} s") from error
+    if done.returncode:
+        raise PermanentError(done.stderr.strip().removeprefix("tocsin: ") or f"{module} failed")
+    return done.stdout
