@@ -220,3 +220,27 @@ async def test_a_server_that_does_not_answer_ends_with_the_rest(pins):
         assert running.sessions["shop"].state is State.CONNECTING
     assert running.sessions["shop"].state is State.CLOSED
     assert shop.open == 0
+
+
+async def test_servers_that_are_not_ready_say_why(pins):
+    lost = FakeServer()
+    lost.refusals.append(GONE)
+    async with servers(pins, FakeServer(listed("look")), lost, clock=SlowClock()) as both:
+        assert both.away == {"s1": "the wire is cut"}
+
+
+async def test_servers_are_left_when_the_wait_for_them_is_cancelled(pins):
+    deaf = FakeServer(listed("look"))
+    deaf.awake.clear()
+    both = servers(pins, deaf)
+    entering = asyncio.create_task(both.__aenter__())
+
+    async def connected():
+        return deaf.open
+
+    await until(connected, bool)
+    entering.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await entering
+    assert deaf.open == 0
+    assert both.sessions["s0"].state is State.CLOSED

@@ -1,4 +1,4 @@
-"""Which cluster is meant by a name: the only one there is, or one of several recorded ones."""
+"""Which cluster is meant by a name: the only one, one that is connected, or a recorded one."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -68,6 +68,32 @@ class RecordedClusters:
             return {path.name for path in self._root.iterdir() if path.is_dir()}
         except OSError as error:
             raise ClusterError(f"cannot look through {str(self._root)!r}: {error}") from error
+
+
+class NamedClusters:
+    """Those that are connected, by name, and others that are recorded, if there are such.
+
+    A name that is not known is never taken for another one's.
+    """
+
+    def __init__(
+        self, clusters: Mapping[str, Cluster], others: RecordedClusters | None = None
+    ) -> None:
+        self._clusters = dict(clusters)
+        self._others = others
+
+    def named(self, cluster: str) -> Cluster:
+        """Return one; without a name the only one. ClusterError if it cannot be told."""
+        known = ", ".join(self._clusters)
+        if not cluster and (self._others or len(self._clusters) != 1):
+            raise ClusterError(f"the alert names no cluster, and there are several: {known}, …")
+        if not cluster:
+            return next(iter(self._clusters.values()))
+        if cluster in self._clusters:
+            return self._clusters[cluster]
+        if self._others:
+            return self._others.named(cluster)
+        raise ClusterError(f"the cluster {cluster!r} is not connected; there is {known}")
 
 
 class UnseenCluster:

@@ -5,6 +5,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,13 +28,17 @@ log = logging.get(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Everything that runs in one process."""
+    """Everything that runs in one process.
+
+    Resources are open from before the first message until after the last one.
+    """
 
     settings: ServiceSettings
     port: int
     parts: Parts
     http: ASGIApp | None = None
     background: Sequence[Callable[[], Awaitable[None]]] = field(default=())
+    resources: Sequence[AbstractAsyncContextManager[Any]] = field(default=())
     fallback: Fallback | None = None
     notice: Callable[[], str] | None = None
 
@@ -59,11 +64,12 @@ async def run(service: Service) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     server, bus = _Server(_config(service)), service.parts.bus
-    async with contextlib.AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
         stack.push_async_callback(service.parts.aclose)
+        opened = await stack.enter_async_context(AsyncExitStack())
         stopped = asyncio.ensure_future(stop.wait())
         serving = asyncio.create_task(server.serve())
-        starting = asyncio.create_task(bus.start())
+        starting = asyncio.create_task(_start(service, opened))
         stack.push_async_callback(bus.close)
         tasks: list[asyncio.Future[Any]] = [starting]
         await _first(stopped, serving, starting)
@@ -77,6 +83,12 @@ async def run(service: Service) -> None:
             task.cancel()
         await asyncio.wait([stopped, *tasks], timeout=DRAIN_SECONDS)
         await serving
+
+
+async def _start(service: Service, opened: AsyncExitStack) -> None:
+    for resource in service.resources:
+        await opened.enter_async_context(resource)
+    await service.parts.bus.start()
 
 
 async def _first(*tasks: "asyncio.Future[Any]") -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from random import random
 from types import MappingProxyType, TracebackType
 from typing import Self
@@ -12,7 +11,7 @@ from tocsin_mcp.config import Server
 from tocsin_mcp.peers import connect as connect_really
 from tocsin_mcp.pins import Pins
 from tocsin_mcp.port import Connect
-from tocsin_mcp.session import Session
+from tocsin_mcp.session import Session, State
 
 PRELOAD_SECONDS = 15.0
 
@@ -43,12 +42,26 @@ class Servers:
         )
         self._preload = preload
 
+    @property
+    def away(self) -> Mapping[str, str]:
+        """The servers that cannot be used now, by name, and why."""
+        return {
+            name: session.trouble or session.state.value
+            for name, session in self.sessions.items()
+            if session.state is not State.READY
+        }
+
     async def __aenter__(self) -> Self:
         for session in self.sessions.values():
             session.start()
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout(self._preload):
                 await asyncio.gather(*(one.settled() for one in self.sessions.values()))
+        except TimeoutError:
+            pass
+        except asyncio.CancelledError:
+            await self._stop()
+            raise
         return self
 
     async def __aexit__(
@@ -57,4 +70,7 @@ class Servers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        await self._stop()
+
+    async def _stop(self) -> None:
         await asyncio.gather(*(session.stop() for session in self.sessions.values()))
