@@ -77,6 +77,7 @@ EVERY_ROUTE = pytest.mark.parametrize(
         ("POST", "/r1/approve"),
         ("POST", "/r1/reject"),
         ("POST", "/r1/cancel"),
+        ("POST", "/r1/budget"),
     ],
 )
 
@@ -291,6 +292,7 @@ def test_the_openapi_document_names_every_route(gateway):
         "/api/v1/runs/{run_id}/approve": ["post"],
         "/api/v1/runs/{run_id}/reject": ["post"],
         "/api/v1/runs/{run_id}/cancel": ["post"],
+        "/api/v1/runs/{run_id}/budget": ["post"],
     }
     assert "HTTPBearer" in document["components"]["securitySchemes"]
 

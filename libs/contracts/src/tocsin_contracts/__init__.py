@@ -20,10 +20,19 @@ from tocsin_contracts.approval import (
     PlanStale,
 )
 from tocsin_contracts.base import Value
-from tocsin_contracts.budget import Amounts, BudgetScope, Exhausted, Extension, Measure
+from tocsin_contracts.budget import (
+    Amounts,
+    BudgetExhausted,
+    BudgetExtended,
+    BudgetScope,
+    Exhausted,
+    Extension,
+    Measure,
+)
 from tocsin_contracts.causes import CauseClass, Family
 from tocsin_contracts.clusters import ClusterCap, ClusterContext, KnownCluster
 from tocsin_contracts.diagnosis import (
+    Claim,
     Evidence,
     EvidenceKind,
     FieldChange,
@@ -32,6 +41,7 @@ from tocsin_contracts.diagnosis import (
     Hypothesis,
     HypothesisFormed,
     InvestigationInconclusive,
+    Rejection,
     Scalar,
     Verdict,
 )
@@ -65,6 +75,7 @@ from tocsin_contracts.plan import (
 )
 from tocsin_contracts.run import RunCancelRequested, RunFinished
 from tocsin_contracts.states import OPEN_STATES, EndReason, RunState
+from tocsin_contracts.usage import ModelUse, PromptPart
 from tocsin_contracts.workload import ObjectRef, Workload
 
 EVENTS: tuple[type[Event], ...] = (
@@ -78,6 +89,8 @@ EVENTS: tuple[type[Event], ...] = (
     StormEnded,
     HypothesisFormed,
     InvestigationInconclusive,
+    BudgetExhausted,
+    BudgetExtended,
     PlanDrafted,
     HypothesisRejected,
     RunEscalated,
@@ -110,10 +123,13 @@ __all__ = [
     "ApprovalExpired",
     "ApprovalGranted",
     "ApprovalRequested",
+    "BudgetExhausted",
+    "BudgetExtended",
     "BudgetScope",
     "CauseClass",
     "CheckResult",
     "CheckVerdict",
+    "Claim",
     "ClusterCap",
     "ClusterContext",
     "Correlation",
@@ -145,12 +161,15 @@ __all__ = [
     "InvestigationInconclusive",
     "KnownCluster",
     "Measure",
+    "ModelUse",
     "Novelty",
     "ObjectRef",
     "Plan",
     "PlanDrafted",
     "PlanStale",
+    "PromptPart",
     "PullRequestOpened",
+    "Rejection",
     "RelatedAlert",
     "Risk",
     "RunCancelRequested",

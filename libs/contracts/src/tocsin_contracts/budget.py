@@ -2,10 +2,13 @@
 
 from decimal import Decimal
 from enum import StrEnum
+from typing import ClassVar
 
 from pydantic import Field
 
 from tocsin_contracts.base import Value
+from tocsin_contracts.event import Event
+from tocsin_contracts.usage import ModelUse
 
 
 class Measure(StrEnum):
@@ -71,3 +74,33 @@ class Extension(Value):
     granted: bool = True
     amounts: Amounts = Amounts()
     reason: str = ""
+
+
+class BudgetExhausted(Event):
+    """An investigation nears a limit and waits: for more, or until the time to answer is over."""
+
+    topic: ClassVar[str] = "rca.budget-exhausted.v1"
+
+    agent: str
+    exhausted: Exhausted
+    attempt: int = Field(default=1, ge=1)
+    so_far: str = Field(default="", description="What the agent said last.")
+    model_use: ModelUse | None = None
+
+
+class BudgetExtended(Event):
+    """Somebody answered an investigation that waits; without `granted` it ends with what it has."""
+
+    topic: ClassVar[str] = "run.budget-extended.v1"
+
+    by: str
+    surface: str = ""
+    granted: bool = True
+    amounts: Amounts = Amounts()
+    reason: str = ""
+    answers: str = Field(default="", description="Id of the BudgetExhausted that is answered.")
+
+    @property
+    def extension(self) -> Extension:
+        """The answer as the agent is given it."""
+        return Extension.model_validate(self.model_dump())

@@ -10,6 +10,7 @@ from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
 from tocsin_contracts.event import Event
 from tocsin_contracts.states import RunState
+from tocsin_contracts.usage import ModelUse
 from tocsin_contracts.workload import ObjectRef
 
 FieldPath = tuple[str | int, ...]
@@ -31,6 +32,9 @@ class EvidenceKind(StrEnum):
     METRIC = "metric"
     CHECK = "check"
     OUTPUT = "output"
+    ROLLOUT = "rollout"
+    RUNBOOK = "runbook"
+    PAST = "past"
     MISSING = "missing"
 
 
@@ -75,6 +79,20 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+class Claim(Value):
+    """One thing that is said to be so, and the evidence that shows it."""
+
+    text: str
+    evidence: tuple[str, ...]
+
+
+class Rejection(Value):
+    """A cause that checks have ruled out, and what each of them found."""
+
+    cause: CauseClass
+    reasons: tuple[str, ...] = ()
+
+
 class Hypothesis(Value):
     """One explanation with its evidence, and the other explanations that were weaker."""
 
@@ -84,6 +102,9 @@ class Hypothesis(Value):
     alternatives: tuple[Finding, ...] = ()
     evidence: tuple[Evidence, ...]
     rejected: tuple[CauseClass, ...] = Field(default=(), description="Ruled out by checks before.")
+    rejections: tuple[Rejection, ...] = Field(default=(), description="The same, with the reasons.")
+    claims: tuple[Claim, ...] = Field(default=(), description="What a model argues with.")
+    disproof: str = Field(default="", description="What would show that it is wrong.")
 
 
 class HypothesisFormed(Event):
@@ -94,6 +115,7 @@ class HypothesisFormed(Event):
 
     alert: Alert
     hypothesis: Hypothesis
+    model_use: ModelUse | None = None
 
 
 class InvestigationInconclusive(Event):
@@ -106,3 +128,4 @@ class InvestigationInconclusive(Event):
     why: str
     evidence: tuple[Evidence, ...]
     candidates: tuple[Finding, ...] = ()
+    model_use: ModelUse | None = None

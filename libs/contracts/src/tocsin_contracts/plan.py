@@ -8,7 +8,7 @@ from pydantic import Field
 from tocsin_contracts.alert import Alert
 from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
-from tocsin_contracts.diagnosis import FieldPath, Hypothesis, Scalar
+from tocsin_contracts.diagnosis import FieldPath, Hypothesis, Rejection, Scalar
 from tocsin_contracts.event import Event
 from tocsin_contracts.states import EndReason, RunState
 from tocsin_contracts.workload import ObjectRef
@@ -130,6 +130,7 @@ class HypothesisRejected(Event):
     attempt: int
     rejected: tuple[CauseClass, ...]
     checks: tuple[CheckResult, ...]
+    rejections: tuple[Rejection, ...] = Field(default=(), description="With the reasons.")
 
 
 class RunEscalated(Event):

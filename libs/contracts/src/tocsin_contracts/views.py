@@ -6,10 +6,12 @@ from pydantic import AwareDatetime, Field
 
 from tocsin_contracts.alert import Alert, AlertStatus, Severity
 from tocsin_contracts.base import Value
+from tocsin_contracts.budget import Exhausted
 from tocsin_contracts.diagnosis import Hypothesis
 from tocsin_contracts.incident import Correlation, RelatedAlert
 from tocsin_contracts.plan import CheckResult, Plan
 from tocsin_contracts.states import EndReason, RunState
+from tocsin_contracts.usage import ModelUse
 from tocsin_contracts.workload import Workload
 
 
@@ -85,6 +87,14 @@ class PullRequestView(Value):
     title: str
 
 
+class BudgetView(Value):
+    """The last time that an investigation asked for a larger budget."""
+
+    exhausted: Exhausted
+    so_far: str = Field(default="", description="What the agent had said until then.")
+    waits: bool = Field(description="Whether nobody has answered yet.")
+
+
 class FinishedView(Value):
     """How the run ended."""
 
@@ -131,6 +141,10 @@ class RunView(RunSummary):
         default=(), description="The alerts of the newest run of an incident, last told first."
     )
     triage: TriageView | None = None
+    budget: BudgetView | None = None
+    model_use: ModelUse | None = Field(
+        default=None, description="What the model of the last attempt used; None without one."
+    )
     hypothesis: Hypothesis | None = None
     checks: tuple[CheckResult, ...] = ()
     plan: Plan | None = None
@@ -159,6 +173,15 @@ class CancelView(Value):
     """A run was asked to stop."""
 
     run_id: str
+    by: str
+    at: AwareDatetime
+
+
+class BudgetAnswerView(Value):
+    """An investigation that waited was answered."""
+
+    run_id: str
+    granted: bool
     by: str
     at: AwareDatetime
 

@@ -24,6 +24,8 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalGranted,
     ApprovalRequested,
+    BudgetExhausted,
+    BudgetExtended,
     Event,
     HypothesisFormed,
     HypothesisRejected,
@@ -55,6 +57,7 @@ class TimerKind(StrEnum):
 
     APPROVAL_EXPIRY = "approval-expiry"
     STORM_LOOK = "storm-look"
+    BUDGET_EXPIRY = "budget-expiry"
 
 
 READS: tuple[tuple[str, type[Event]], ...] = (
@@ -64,6 +67,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("ingest", RunFinished),
     ("rca", IncidentOpened),
     ("rca", HypothesisRejected),
+    ("rca", BudgetExtended),
     ("rca", AlertRepeated),
     ("rca", RunSuperseded),
     ("validation", HypothesisFormed),
@@ -77,6 +81,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("notifier", IncidentOpened),
     ("notifier", StormStarted),
     ("notifier", StormEnded),
+    ("notifier", BudgetExhausted),
     ("notifier", ApprovalRequested),
     ("notifier", ApprovalGranted),
     ("notifier", ApprovalDenied),
@@ -88,6 +93,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
 RINGS: tuple[tuple[str, TimerKind], ...] = (
     ("action", TimerKind.APPROVAL_EXPIRY),
     ("ingest", TimerKind.STORM_LOOK),
+    ("rca", TimerKind.BUDGET_EXPIRY),
 )
 """Which service wakes for which timer."""
 

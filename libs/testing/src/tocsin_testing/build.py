@@ -16,6 +16,8 @@ from tocsin_contracts import (
     ApprovalExpired,
     ApprovalGranted,
     ApprovalRequested,
+    BudgetExhausted,
+    BudgetExtended,
     Event,
     ForgeEventReceived,
     HypothesisFormed,
@@ -70,6 +72,8 @@ __all__ = [
     "approval_expired",
     "approval_granted",
     "approval_requested",
+    "budget_exhausted",
+    "budget_extended",
     "check",
     "decision",
     "edit",
@@ -152,6 +156,8 @@ approval_denied = partial(event, ApprovalDenied)
 approval_expired = partial(event, ApprovalExpired)
 approval_granted = partial(event, ApprovalGranted)
 approval_requested = partial(event, ApprovalRequested)
+budget_exhausted = partial(event, BudgetExhausted)
+budget_extended = partial(event, BudgetExtended)
 forge_event_received = partial(event, ForgeEventReceived)
 hypothesis_formed = partial(event, HypothesisFormed)
 hypothesis_rejected = partial(event, HypothesisRejected)

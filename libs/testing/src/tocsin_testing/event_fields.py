@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from decimal import Decimal
 
 from tocsin_contracts import (
     AlertAccepted,
@@ -13,10 +14,14 @@ from tocsin_contracts import (
     ApprovalExpired,
     ApprovalGranted,
     ApprovalRequested,
+    BudgetExhausted,
+    BudgetExtended,
+    BudgetScope,
     CauseClass,
     CheckVerdict,
     EndReason,
     Event,
+    Exhausted,
     ForgeAuthor,
     ForgeEventKind,
     ForgeEventReceived,
@@ -25,6 +30,7 @@ from tocsin_contracts import (
     HypothesisRejected,
     IncidentOpened,
     InvestigationInconclusive,
+    Measure,
     PlanDrafted,
     PlanStale,
     PullRequestOpened,
@@ -70,6 +76,16 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "why": "nothing was restarted",
         "evidence": (evidence(),),
     },
+    BudgetExhausted: lambda _: {
+        "agent": "investigator",
+        "exhausted": Exhausted(
+            measure=Measure.MODEL_CALLS,
+            scope=BudgetScope.RUN,
+            used=Decimal(20),
+            limit=Decimal(25),
+        ),
+    },
+    BudgetExtended: lambda _: {"by": "ana", "surface": "console"},
     PlanDrafted: lambda run: {
         "alert": alert(),
         "hypothesis": hypothesis(),

@@ -90,6 +90,7 @@ def _runs() -> typer.Typer:
     runs.command("approve")(decide.approve)
     runs.command("reject")(decide.reject)
     runs.command("cancel")(decide.cancel)
+    runs.command("extend")(decide.extend)
     return runs
 
 

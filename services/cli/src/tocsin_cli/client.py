@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from tocsin_cli.errors import RefusedError, UnreachableError
 from tocsin_cli.settings import Access
-from tocsin_contracts import RunState, Value
+from tocsin_contracts import Amounts, RunState, Value
 from tocsin_contracts.views import (
+    BudgetAnswerView,
     CancelView,
     DecisionView,
     DeliveryReceipt,
@@ -94,6 +95,17 @@ class Gateway(_Client):
         """Ask a run to stop."""
         path = f"/api/v1/runs/{run_id}/cancel"
         return await self._ask(CancelView, "POST", path, json={"reason": reason})
+
+    async def extend(
+        self, run_id: str, amounts: Amounts, reason: str, *, granted: bool
+    ) -> BudgetAnswerView:
+        """Answer an investigation that waits for a larger budget."""
+        said = {
+            "granted": granted,
+            "amounts": amounts.model_dump(mode="json"),
+            "reason": reason,
+        }
+        return await self._ask(BudgetAnswerView, "POST", f"/api/v1/runs/{run_id}/budget", json=said)
 
     async def _decide(self, run_id: str, verb: str, plan_hash: str, reason: str) -> DecisionView:
         said = {"plan_hash": plan_hash, "reason": reason}

@@ -7,8 +7,24 @@ from datetime import datetime
 from rich.text import Text
 
 from tocsin_cli.terminal import one_line, plain
-from tocsin_contracts import CheckVerdict, Evidence, EvidenceKind, Hypothesis, Plan, Risk, Severity
-from tocsin_contracts.views import ApprovalState, ApprovalView, RunSummary, RunView, TriageView
+from tocsin_contracts import (
+    CheckVerdict,
+    Evidence,
+    EvidenceKind,
+    Hypothesis,
+    ModelUse,
+    Plan,
+    Risk,
+    Severity,
+)
+from tocsin_contracts.views import (
+    ApprovalState,
+    ApprovalView,
+    BudgetView,
+    RunSummary,
+    RunView,
+    TriageView,
+)
 
 _EXCERPT = 160
 _MEMBERS = 10
@@ -69,6 +85,10 @@ def _beginning(view: RunView) -> Iterator[Section]:
         yield Section("incident", [_incident(view)])
     if view.triage is not None:
         yield Section(f"triage {view.triage!r}", [_triage(view.triage)])
+    if view.budget is not None:
+        yield Section(f"budget {view.budget!r}", [_budget(view.budget)])
+    if view.model_use is not None and not (view.budget and view.budget.waits):
+        yield Section(f"model {view.model_use!r}", [_model(view.model_use)])
 
 
 def plan(plan: Plan) -> Sequence[Text]:
@@ -134,6 +154,20 @@ def _triage(triage: TriageView) -> Text:
     return _titled("triage", *triage.decisions, *lines, *joined)
 
 
+def _budget(budget: BudgetView) -> Text:
+    waits = "waits for `tocsin run extend`" if budget.waits else "was answered"
+    said = (f"so far: {budget.so_far}",) if budget.so_far else ()
+    return _titled("budget", f"{waits}: {budget.exhausted}", *said)
+
+
+def _model(use: ModelUse) -> Text:
+    """Say what asking a model took; a cost that nobody knows is unknown, not nothing."""
+    cost = "unknown cost" if use.cost is None else f"${use.cost:.4f}"
+    names = ", ".join(use.models) or "no answer"
+    calls = f"{use.model_calls} calls, {use.tool_calls} of tools, {use.tokens} tokens"
+    return _titled("model", f"{names}: {calls}, {use.seconds:.0f} s, {cost}")
+
+
 def _evidence(hypothesis: Hypothesis) -> Text:
     """Show what the cause rests on; the rest is only counted."""
     cited = [e for e in hypothesis.evidence if e.id in hypothesis.finding.evidence]
@@ -154,7 +188,10 @@ def _cause(hypothesis: Hypothesis) -> Text:
     finding = hypothesis.finding
     sure = f"{finding.cause.value}, {hypothesis.verdict.value} ({finding.confidence:.2f})"
     proof = f"shown by {', '.join(finding.evidence)}"
-    because = (finding.because,) if finding.because else ()
+    because = [finding.because] if finding.because else []
+    because += [f"{claim.text} [{', '.join(claim.evidence)}]" for claim in hypothesis.claims]
+    if hypothesis.disproof:
+        because.append(f"wrong if: {hypothesis.disproof}")
     return _titled("cause", sure, finding.summary, *because, proof)
 
 

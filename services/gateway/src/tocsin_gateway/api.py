@@ -1,4 +1,4 @@
-"""The routes: list and show runs, approve, reject, cancel. Every one needs a bearer token."""
+"""The routes: list and show runs, and decide about them. Every one needs a bearer token."""
 
 import hmac
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState
 from tocsin_contracts.views import (
+    BudgetAnswerView,
     CancelView,
     DecisionKind,
     DecisionView,
@@ -21,7 +22,8 @@ from tocsin_contracts.views import (
     RunPage,
     RunView,
 )
-from tocsin_gateway import refusals, views
+from tocsin_gateway import budgets, refusals, views
+from tocsin_gateway.budgets import BudgetAnswer
 from tocsin_gateway.guard import Guard
 from tocsin_gateway.ports import Approvals, Canceller, LateNews, Publisher, Runs, Tallies
 from tocsin_gateway.refusals import RefusedError
@@ -124,6 +126,12 @@ class Api:
         await self._canceller.cancel(run.id)
         return CancelView(run_id=run.id, by=by, at=event.at)
 
+    async def extend(self, run_id: str, answer: BudgetAnswer, by: str) -> BudgetAnswerView:
+        """Answer an investigation that waits for a larger budget."""
+        told = budgets.answered(await self._run(run_id), answer, by)
+        await self._publisher.publish(told)
+        return BudgetAnswerView(run_id=told.run_id, granted=told.granted, by=by, at=told.at)
+
     def known(self, token: str) -> bool:
         """Whether anybody holds this token."""
         return bool(self._holders(token))
@@ -203,6 +211,10 @@ def _routes(api: Api) -> APIRouter:
     @router.post("/{run_id}/cancel")
     async def cancel(run_id: str, wish: Cancel, by: who) -> CancelView:
         return await api.cancel(run_id, wish.reason, by)
+
+    @router.post("/{run_id}/budget")
+    async def budget(run_id: str, answer: BudgetAnswer, by: who) -> BudgetAnswerView:
+        return await api.extend(run_id, answer, by)
 
     return router
 

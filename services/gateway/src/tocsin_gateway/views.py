@@ -12,12 +12,15 @@ from tocsin_contracts import (
     ApprovalExpired,
     ApprovalGranted,
     ApprovalRequested,
+    BudgetExhausted,
+    BudgetExtended,
     Event,
     ForgeEventReceived,
     HypothesisFormed,
     HypothesisRejected,
     IncidentOpened,
     InvestigationInconclusive,
+    ModelUse,
     Novelty,
     PlanDrafted,
     PlanStale,
@@ -26,12 +29,14 @@ from tocsin_contracts import (
     RunCancelRequested,
     RunEscalated,
     RunFinished,
+    RunState,
     RunSuperseded,
     StormEnded,
     StormStarted,
 )
 from tocsin_contracts.views import (
     ApprovalView,
+    BudgetView,
     FinishedView,
     MemberView,
     PullRequestView,
@@ -105,6 +110,8 @@ def detail(
         incident_parts=accepted.alert.incident.parts if accepted.alert.incident else {},
         members=tuple(MemberView(**asdict(one)) for one in tally.members) if tally else (),
         triage=triage(run, news),
+        budget=budget(run),
+        model_use=model_use(run),
         hypothesis=hypothesis.hypothesis if hypothesis else None,
         checks=checked.checks if checked else (),
         plan=plan.plan if plan else None,
@@ -147,6 +154,23 @@ def triage(run: Run, news: Sequence[RelatedAlert]) -> TriageView | None:
         related=opened.related if opened else superseded and superseded.correlation,
         joined=tuple(one for one in news if one.run_id),
     )
+
+
+def budget(run: Run) -> BudgetView | None:
+    """Return how an investigation asked for a larger budget; None if it never did."""
+    asked, told = run.fact(BudgetExhausted), run.fact(BudgetExtended)
+    if asked is None:
+        return None
+    waits = run.state is RunState.INVESTIGATING and (told is None or told.answers != asked.id)
+    return BudgetView(exhausted=asked.exhausted, so_far=asked.so_far, waits=waits)
+
+
+def model_use(run: Run) -> ModelUse | None:
+    """Return what the model of the last attempt used, as the newest fact about it says."""
+    kinds = (HypothesisFormed, InvestigationInconclusive, BudgetExhausted)
+    facts = [fact for fact in run.facts.values() if isinstance(fact, kinds)]
+    newest = max(facts, key=lambda fact: fact.at, default=None)
+    return newest.model_use if newest else None
 
 
 def approval_view(approval: Approval) -> ApprovalView:
@@ -194,6 +218,10 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
             return fact.hypothesis.finding.summary
         case InvestigationInconclusive():
             return f"No cause is certain: {fact.why}"
+        case BudgetExhausted():
+            return f"The investigation asks for a larger budget: {fact.exhausted}."
+        case BudgetExtended():
+            return f"{fact.by} {'extended' if fact.granted else 'did not extend'} the budget."
         case PlanDrafted():
             return f"Plan {fact.plan.short_hash} drafted: {fact.plan.title}"
         case HypothesisRejected():

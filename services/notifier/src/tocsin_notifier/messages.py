@@ -4,6 +4,7 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalGranted,
     ApprovalRequested,
+    BudgetExhausted,
     Decision,
     Event,
     IncidentOpened,
@@ -56,6 +57,8 @@ def _known_run(event: Event) -> tuple[str, str] | None:
     """Title and text of what became of a run."""
     title = text = ""
     match event:
+        case BudgetExhausted():
+            title, text = "The investigation asks for a larger budget", _asking(event)
         case ApprovalRequested():
             title, text = f"Approve? {event.plan.title}", _question(event)
         case ApprovalGranted():
@@ -100,6 +103,15 @@ def _digest(event: StormEnded) -> str:
     roots = [_said(f"- {one.root}: {one.runs} runs, see {one.leader}", LINE) for one in event.roots]
     more = [f"… {event.more_roots} more"] if event.more_roots else []
     return "\n".join([began, *roots, *more])
+
+
+def _asking(event: BudgetExhausted) -> str:
+    lines = [f"It nears a limit: {event.exhausted}. Unanswered, it ends with what it has."]
+    if event.so_far:
+        lines.append(f"So far: {_said(event.so_far)}")
+    run = event.run_id
+    lines.append(f"Decide: tocsin run extend {run} --calls 10  or  tocsin run extend {run} --end")
+    return "\n".join(lines)
 
 
 def _question(event: ApprovalRequested) -> str:

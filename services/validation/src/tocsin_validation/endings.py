@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from tocsin_contracts import (
     Alert,
     CheckResult,
+    CheckVerdict,
     EndReason,
     Event,
     Hypothesis,
     HypothesisRejected,
+    Rejection,
     RunEscalated,
     RunFinished,
     RunId,
@@ -51,13 +53,16 @@ def look_again(
     run_id: RunId, alert: Alert, hypothesis: Hypothesis, checks: Sequence[CheckResult]
 ) -> list[Event]:
     """Send the hypothesis back with the reasons; what was ruled out stays ruled out."""
+    cause = hypothesis.finding.cause
+    reasons = tuple(f"{c.check}: {c.detail}" for c in checks if c.verdict is not CheckVerdict.PASS)
     return [
         HypothesisRejected(
             run_id=run_id,
             alert=alert,
             attempt=hypothesis.attempt,
-            rejected=(*hypothesis.rejected, hypothesis.finding.cause),
+            rejected=(*hypothesis.rejected, cause),
             checks=tuple(checks),
+            rejections=(*hypothesis.rejections, Rejection(cause=cause, reasons=reasons)),
         )
     ]
 

@@ -1,6 +1,7 @@
-"""`tocsin run approve|reject|cancel`: decide about exactly the plan that was seen."""
+"""`tocsin run approve|reject|cancel|extend`: decide about exactly what was seen."""
 
 import sys
+from decimal import Decimal, InvalidOperation
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from tocsin_cli.commands.options import Data, GatewayUrl, RunId, Token
 from tocsin_cli.errors import RefusedError, UsageError
 from tocsin_cli.terminal import show
 from tocsin_cli.workspace import DEFAULT
-from tocsin_contracts import Plan
+from tocsin_contracts import Amounts, Plan
 
 TYPED = 6
 SHOWN = 12
@@ -88,6 +89,36 @@ def cancel(
     connected(ask, data, gateway_url, token)
 
 
+def extend(
+    run: RunId,
+    *,
+    calls: Annotated[int, typer.Option("--calls", min=0, help="Calls of the model.")] = 0,
+    tool_calls: Annotated[int, typer.Option("--tool-calls", min=0, help="Calls of tools.")] = 0,
+    tokens: Annotated[int, typer.Option("--tokens", min=0)] = 0,
+    seconds: Annotated[float, typer.Option("--seconds", min=0)] = 0,
+    money: Annotated[str, typer.Option("--money", help="US dollars, such as 0.50.")] = "0",
+    end: Annotated[bool, typer.Option("--end", help="Give nothing: end with what there is.")] = (
+        False
+    ),
+    reason: Reason = "",
+    data: Data = DEFAULT,
+    gateway_url: GatewayUrl = None,
+    token: Token = None,
+) -> None:
+    """Give more to an investigation that waits for a larger budget, or let it end."""
+    given = {"model_calls": calls, "tool_calls": tool_calls, "tokens": tokens, "seconds": seconds}
+    amounts = Amounts(**given, money=_dollars(money))
+    if end == (amounts != Amounts()):
+        raise UsageError("give at least one amount, such as --calls 10, or --end alone")
+
+    async def ask(gateway: Gateway) -> None:
+        told = await gateway.extend(run, amounts, reason, granted=not end)
+        what = "goes on" if told.granted else "ends with what it has"
+        show(Console(), f"run {told.run_id} {what}, said {told.by}")
+
+    connected(ask, data, gateway_url, token)
+
+
 def check_named(plan: Plan, plan_hash: str) -> None:
     """Refuse when the plan that waits is another one than the one that was seen."""
     if len(plan_hash) < SHOWN:
@@ -96,6 +127,16 @@ def check_named(plan: Plan, plan_hash: str) -> None:
         raise RefusedError(
             f"the run's plan is {plan.short_hash}, not {plan_hash!r}: look at the diff again"
         )
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        given = Decimal(text)
+    except InvalidOperation:
+        given = Decimal(-1)
+    if not given.is_finite() or given < 0:
+        raise UsageError(f"--money {text!r}: say US dollars, such as 0.50")
+    return given
 
 
 async def _plan(gateway: Gateway, run: str) -> Plan:
