@@ -14,6 +14,8 @@ _PARENT = {"ReplicaSet": "Deployment", "Job": "CronJob"}
 _GIVEN = r"(?:-[a-z0-9]{6,10})?-(?=[a-z]*\d)[a-z0-9]{4,5}"
 """What a controller adds to its own name; made-up words rarely have a digit in them."""
 
+_BETWEEN = re.compile(r"-[a-z0-9]{6,10}")
+
 _CALLED = {
     "Deployment": re.compile(r"-[a-z0-9]{6,10}-[a-z0-9]{5}"),
     "StatefulSet": re.compile(r"-\d+"),
@@ -60,12 +62,19 @@ async def pods_of(cluster: Objects, workload: Manifest) -> tuple[Manifest, ...]:
         return (workload,)
     owners = {Owner(ref.kind, ref.name)}
     between = {parent: child for child, parent in _PARENT.items()}.get(ref.kind)
+    known: set[str] = set()
     if between:
         children = await cluster.list(between, ref.namespace)
+        known = {child.ref.name for child in children}
         owners |= {Owner(between, c.ref.name) for c in children if c.owner in owners}
     pods = await cluster.list("Pod", ref.namespace)
     return tuple(
-        pod for pod in pods if pod.owner in owners or _hashed(pod, ref) or is_called_after(pod, ref)
+        pod
+        for pod in pods
+        if pod.owner in owners
+        or _hashed(pod, ref)
+        or is_called_after(pod, ref)
+        or (pod.owner and pod.owner.name not in known and _is_between(pod.owner, ref))
     )
 
 
@@ -85,6 +94,14 @@ def _hashed(pod: Manifest, workload: ObjectRef) -> bool:
     if not template_hash or workload.kind != "Deployment":
         return False
     return pod.owner == Owner("ReplicaSet", f"{workload.name}-{template_hash}")
+
+
+def _is_between(owner: Owner, workload: ObjectRef) -> bool:
+    """Whether an owner that was not recorded has the name that a workload gives to such."""
+    if _PARENT.get(owner.kind) != workload.kind:
+        return False
+    given = owner.name.removeprefix(workload.name)
+    return given != owner.name and _BETWEEN.fullmatch(given) is not None
 
 
 def _is_complete(manifest: Manifest) -> bool:

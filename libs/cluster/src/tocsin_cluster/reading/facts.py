@@ -105,9 +105,9 @@ def ingress(said: Sections) -> Raw:
         if found is None:
             host = cells[0] if cells[0] != "*" else ""
             rules.append({"host": host, "http": {"paths": []}})
-        elif rules:
+        elif rules and len(cells) > 1:
             backend = {"name": found["service"], "port": _port(found["port"])}
-            rules[-1]["http"]["paths"].append({"path": cells[0], "backend": {"service": backend}})
+            rules[-1]["http"]["paths"].append({"path": cells[-2], "backend": {"service": backend}})
     spec: Raw = {"rules": rules}
     if named := said.text("Ingress Class"):
         spec["ingressClassName"] = named

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from tocsin_cluster.reading.tables import cells
+
 _KEY = re.compile(r"(?P<indent>\s*)(?P<key>[^\s:][^:]*?):(?:\s+(?P<value>.*))?$")
 NOTHING = frozenset({"", "<none>", "<unset>", "<unknown>", "<nil>", "n/a"})
 
@@ -65,12 +67,12 @@ def table(lines: list[str]) -> Iterator[list[str]]:
 
     Such a table has a line of dashes below its header, or else no header that could be told.
     """
-    rulers = [i for i, line in enumerate(lines) if set(line.strip()) <= {"-", " "} and line.strip()]
-    body = lines[rulers[0] + 1 :] if rulers else lines
-    header = re.split(r"\s{2,}", lines[rulers[0] - 1].strip()) if rulers and rulers[0] else []
-    for line in body:
-        if line.strip():
-            yield re.split(r"\s{2,}", line.strip(), maxsplit=max(0, len(header) - 1))
+    rulers = [i for i, line in enumerate(lines) if line.strip() and set(line.strip()) <= {"-", " "}]
+    if not rulers or not rulers[0]:
+        yield from (re.split(r"\s{2,}", line.strip()) for line in lines if line.strip())
+        return
+    header = lines[rulers[0] - 1]
+    yield from (cells(line, header) for line in lines[rulers[0] + 1 :] if line.strip())
 
 
 def time(text: str) -> str | None:

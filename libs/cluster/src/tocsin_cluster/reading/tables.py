@@ -1,7 +1,8 @@
 """Read the tables that kubectl prints, by the offsets of their headers."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import pairwise
 
 Row = dict[str, str]
 
@@ -19,14 +20,14 @@ def rows(text: str) -> Iterator[Row]:
 
     Cells that hold what kubectl writes for nothing, `<none>`, are kept as they are.
     """
-    columns: list[re.Match[str]] = []
+    header = ""
     for line in text.splitlines():
         if is_header(line):
-            columns = list(_NAME.finditer(line))
-        elif columns and line.strip():
-            yield _row(line, columns)
+            header = line
         elif not line.strip():
-            columns = []
+            header = ""
+        elif header:
+            yield dict(zip(_NAME.findall(header), cells(line, header), strict=True))
 
 
 def is_header(line: str) -> bool:
@@ -35,15 +36,14 @@ def is_header(line: str) -> bool:
     return bool(words) and words[0] in _KNOWN and _HEADER.match(line) is not None
 
 
-def _row(line: str, columns: Sequence[re.Match[str]]) -> Row:
-    names = [column[0].strip() for column in columns]
-    cells = _GAP.split(line.strip(), maxsplit=len(names) - 1)
-    if len(cells) == len(names):
-        return dict(zip(names, cells, strict=True))
+def cells(line: str, header: str) -> list[str]:
+    """Return the cells of a line below a header: by the gaps between them, else by its offsets."""
+    columns = list(_NAME.finditer(header))
+    found = _GAP.split(line.strip(), maxsplit=len(columns) - 1)
+    if len(found) == len(columns):
+        return found
     starts = [_boundary(line, column.start()) for column in columns]
-    ends = [*starts[1:], len(line)]
-    pieces = zip(starts, ends, strict=True)
-    return dict(zip(names, (line[start:end].strip() for start, end in pieces), strict=True))
+    return [line[a:b].strip() for a, b in pairwise((*starts, len(line)))]
 
 
 def _boundary(line: str, start: int) -> int:
