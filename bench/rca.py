@@ -10,6 +10,7 @@ import asyncio
 import collections
 import itertools
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -206,6 +207,20 @@ async def in_process(cases: list[Recorded], options: argparse.Namespace) -> list
     return lines
 
 
+def piped(cases: list[Recorded], options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Feed the cases through the processes that run in production."""
+    with tempfile.TemporaryDirectory() as folder:
+        chosen, out = Path(folder) / "cases.jsonl", Path(folder) / "predictions.jsonl"
+        wanted = {case.id for case in cases}
+        rows = [row for row in options.cases.read_text().splitlines() if row.strip()]
+        kept = [row for row in rows if str(json.loads(row)["id"]) in wanted]
+        chosen.write_text("".join(f"{row}\n" for row in kept))
+        command = [sys.executable, "-m", "tocsin_cli", "eval", chosen, "--out", out, "--no-model"]
+        subprocess.run(command, check=True)
+        lines = [json.loads(line) for line in out.read_text().splitlines()]
+    return [line | {"cls": line["cls"] or "", "family": line["family"] or ""} for line in lines]
+
+
 def truths_of(path: Path) -> dict[str, dict[str, Any]]:
     """What the lines say is right, by id; only for counting."""
     rows = (json.loads(line) for line in path.read_text().splitlines() if line.strip())
@@ -231,7 +246,7 @@ def summary(lines: list[dict[str, Any]], cases: list[Recorded], path: Path) -> I
         yield f"{family:16} {len(found):5} " + " ".join(f"{share:6.2f}" for share in shares)
     silent = sum(not line["cls"] for line in lines)
     yield f"abstentions: {silent} of {len(lines)}"
-    took = sorted(line["ms"] for line in lines)
+    took = sorted(line["ms"] for line in lines if line["ms"] is not None)
     parsing = sorted(yardstick(case) for case in cases)
     p95, floor = (values[int(0.95 * (len(values) - 1))] for values in (took, parsing))
     yield f"p95 of a diagnosis: {p95:.0f} ms, {p95 / max(floor, 0.01):.0f} x parsing its files"
@@ -251,7 +266,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     cases = [case for case in recorded.read(options.cases) if options.only in case.id]
-    lines = asyncio.run(in_process(cases, options))
+    lines = asyncio.run(in_process(cases, options)) if options.in_process else piped(cases, options)
     kept = [{k: v for k, v in line.items() if k not in ("findings", "events")} for line in lines]
     if options.out:
         options.out.write_text("".join(f"{json.dumps(line)}\n" for line in kept))
