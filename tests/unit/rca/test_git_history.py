@@ -172,3 +172,37 @@ async def test_a_new_image_of_a_kustomization_replaces_what_the_base_writes(repo
     first = tree() | {"prod/web/kustomization.yaml": bare}
     (change,) = await changes(repository(first, tree(prod_tag="1.1")))
     assert change.fields[0].before == "reg.example/shop/web:1.0"
+
+
+class Counting:
+    """A source that counts how often all files are read."""
+
+    def __init__(self):
+        self._source, self.reads = LocalGitSource(), 0
+
+    def __getattr__(self, name):
+        return getattr(self._source, name)
+
+    async def files(self, repo, sha):
+        self.reads += 1
+        return await self._source.files(repo, sha)
+
+
+async def test_the_files_of_a_commit_are_read_once_for_all_questions(repository):
+    source = Counting()
+    history = GitHistory(source, GitOps(repositories=(repository(tree()),)))
+    for _ in range(2):
+        found = await history.declared("shop", ("web",), cluster="", limit=10)
+        await history.recent_changes(WEB, cluster="", limit=10)
+    assert source.reads == 1
+    assert [(one.file, one.manifest.ref) for one in found][0] == ("base/web.yaml", WEB)
+
+
+@pytest.mark.parametrize(("namespace", "count"), [("shop", 1), ("other", 0), ("", 1)])
+async def test_only_repositories_that_serve_the_place_declare_anything(
+    repository, namespace, count
+):
+    repo = repository(tree()).model_copy(update={"namespaces": ("shop",)})
+    history = GitHistory(LocalGitSource(), GitOps(repositories=(repo,)))
+    found = await history.declared(namespace, (), cluster="", limit=10)
+    assert min(1, len(found)) == count
