@@ -22,16 +22,20 @@ def environment(monkeypatch, **given: str) -> dict[str, str]:
 
 def test_p6_a_secret_is_known_only_to_the_service_that_needs_it(monkeypatch):
     hook = {"TOCSIN_NOTIFY_WEBHOOK_URL": "https://chat/w-secret"}
-    known = environment(monkeypatch, TOCSIN_API_TOKEN="mine", **hook)
+    agents = {
+        "TOCSIN_EXTERNAL_AGENTS": '{"k8s": {"url": "https://a.example", "token": "t-secret"}}'
+    }
+    known = environment(monkeypatch, TOCSIN_API_TOKEN="mine", **hook, **agents)
     holders = {
         secret: [n for n in stack.SERVICES if secret in str(stack._service(n, known).environment)]
-        for secret in ("i-token", "a-token", "mine", "w-secret")
+        for secret in ("i-token", "a-token", "mine", "w-secret", "t-secret")
     }
     assert holders == {
         "i-token": ["ingest"],
         "a-token": ["gateway"],
         "mine": [],
         "w-secret": ["notifier"],
+        "t-secret": ["rca"],
     }
 
 
@@ -39,6 +43,14 @@ def test_what_the_user_set_wins(monkeypatch):
     known = environment(monkeypatch, TOCSIN_INGEST_PORT="9999", TOCSIN_LOG_FORMAT="json")
     assert stack._service("ingest", known).ready_url == "http://127.0.0.1:9999/ready"
     assert known["TOCSIN_LOG_FORMAT"] == "json"
+
+
+def test_on_ones_own_machine_an_mcp_tool_is_trusted_at_first_sight_unless_the_user_says_no(
+    monkeypatch,
+):
+    monkeypatch.delenv("TOCSIN_MCP_TRUST_FIRST", raising=False)
+    assert environment(monkeypatch)["TOCSIN_MCP_TRUST_FIRST"] == "true"
+    assert environment(monkeypatch, TOCSIN_MCP_TRUST_FIRST="0")["TOCSIN_MCP_TRUST_FIRST"] == "0"
 
 
 def test_the_local_user_may_approve(monkeypatch):

@@ -11,7 +11,7 @@ WEST, EAST = UnseenCluster("west"), UnseenCluster("east")
 @pytest.fixture
 def recorded(tmp_path):
     (tmp_path / "north").mkdir()
-    (tmp_path / "north" / "all.yaml").write_text("")
+    (tmp_path / "north" / "all.yaml").write_text("kind: Node\nmetadata: {name: n1}\n")
     return RecordedClusters(tmp_path)
 
 

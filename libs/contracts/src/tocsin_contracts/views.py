@@ -221,3 +221,15 @@ class DeliveryReceipt(Value):
     thread_id: str = ""
     poll_url: str = ""
     alerts: tuple[AlertReceipt, ...] = ()
+
+
+class ToolView(Value):
+    """A tool that agents could use; of a server that is away there is one, which says why.
+
+    `state` is `offered`, or the reason why the tool is not.
+    """
+
+    name: str
+    capability: str
+    server: str
+    state: str

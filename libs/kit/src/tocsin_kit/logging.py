@@ -13,7 +13,7 @@ from structlog.typing import Processor
 
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.redaction import Redactor
-from tocsin_kit.settings import LogFormat, ServiceSettings
+from tocsin_kit.settings import LogFormat, LogLevel, ServiceSettings
 
 _CHATTY = ("uvicorn", "httpx", "httpcore", "asyncio")
 """Libraries whose lines below a warning tell an operator nothing, and sometimes addresses."""
@@ -50,6 +50,12 @@ def configure(settings: ServiceSettings) -> None:
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(service=settings.service)
+
+
+def configure_quietly(settings: ServiceSettings) -> None:
+    """Let a command that prints an answer log errors only, unless a level was set."""
+    quiet = {} if "log_level" in settings.model_fields_set else {"log_level": LogLevel.ERROR}
+    configure(settings.model_copy(update=quiet))
 
 
 def get(name: str) -> structlog.stdlib.BoundLogger:

@@ -17,6 +17,7 @@ from tocsin_cli.commands import (
     mcp,
     run,
     token,
+    tools,
     topology,
     up,
 )
@@ -103,10 +104,10 @@ def _mcp() -> typer.Typer:
 
 
 def _tools() -> typer.Typer:
-    tools = typer.Typer(help="What agents can use.", no_args_is_help=True)
-    tools.callback()(lambda: None)
-    tools.command("list")(mcp.list_tools)
-    return tools
+    known = typer.Typer(help="What agents can use.", no_args_is_help=True)
+    known.callback()(lambda: None)
+    known.command("list")(tools.list_tools)
+    return known
 
 
 def _topology() -> typer.Typer:

@@ -31,6 +31,7 @@ _ONLY_FOR = {
     "TOCSIN_API_TOKEN": "cli",
     "TOCSIN_INGEST_TOKEN": "cli",
     "TOCSIN_NOTIFY_WEBHOOK_URL": "notifier",
+    "TOCSIN_EXTERNAL_AGENTS": "rca",
 }
 
 
@@ -106,6 +107,7 @@ def _environment(engines: Engines, tokens: Tokens, listens: Mapping[str, str]) -
         "TOCSIN_REDIS_URL": engines.redis_url,
         "TOCSIN_LOG_FORMAT": "console",
         "TOCSIN_APPROVERS": json.dumps(["local"]),
+        "TOCSIN_MCP_TRUST_FIRST": "true",
         "TOCSIN_INGEST_TOKENS": json.dumps([tokens.ingest_token]),
         "TOCSIN_API_TOKENS": json.dumps({"local": tokens.api_token}),
     }

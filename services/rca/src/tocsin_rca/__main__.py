@@ -1,16 +1,20 @@
-"""Run rca: `python -m tocsin_rca`, or `tocsin-rca`; with `investigate`, look at one alert."""
+"""Run rca: `tocsin-rca`; as `tocsin-rca investigate` or `tools` it only prints an answer."""
 
 import sys
 
 from tocsin_kit import service
 from tocsin_rca import alone
 from tocsin_rca.app import build
+from tocsin_rca.tools import telling
+
+COMMANDS = {"investigate": alone.main, "tools": telling.main}
 
 
 def main() -> None:
-    """Start the service and stay until a signal, or investigate one alert."""
-    if sys.argv[1:2] == ["investigate"]:
-        alone.main(sys.argv[2:])
+    """Start the service and stay until a signal, or do one command."""
+    command = COMMANDS.get(sys.argv[1]) if sys.argv[1:] else None
+    if command:
+        command(sys.argv[2:])
     else:
         service.main(build)
 

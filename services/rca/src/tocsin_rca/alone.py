@@ -11,10 +11,12 @@ from pydantic import ValidationError
 
 from tocsin_agents.budget import Budget
 from tocsin_contracts import Alert
+from tocsin_kit import logging
 from tocsin_kit.errors import PermanentError
 from tocsin_rca import analyzers, app, collectors
 from tocsin_rca.evidence.report import Report, markdown, plain, report
 from tocsin_rca.settings import Settings
+from tocsin_rca.tools import outside
 
 FORMATS: Mapping[str, Callable[[Report], str]] = {
     "terminal": plain,
@@ -30,7 +32,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--format", choices=sorted(FORMATS), default="terminal")
     options, flags = parser.parse_known_args(arguments)
     try:
-        found = asyncio.run(_investigate(_read(options.alert), Settings.load(flags)))
+        settings = Settings.load(flags)
+        logging.configure_quietly(settings)
+        found = asyncio.run(_investigate(_read(options.alert), settings))
     except PermanentError as error:
         sys.exit(f"tocsin: {error}")
     sys.stdout.write(FORMATS[options.format](found))
@@ -38,7 +42,8 @@ def main(arguments: Sequence[str]) -> None:
 
 async def _investigate(alert: Alert, settings: Settings) -> Report:
     budget = Budget(settings.investigation_calls, settings.investigation_seconds, time.monotonic)
-    case = await collectors.collect(alert, app.world(settings), budget)
+    async with outside.servers(settings) as servers:
+        case = await collectors.collect(alert, app.world(settings, servers), budget)
     return report(case, analyzers.analyze(case, analyzers.load()))
 
 

@@ -5,10 +5,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from tocsin_kit.settings import ServiceSettings
+from tocsin_agents.remote.config import ExternalAgent
+from tocsin_mcp.settings import McpSettings
 
 
-class Settings(ServiceSettings):
+class Settings(McpSettings):
     """Everything an operator can change about rca."""
 
     service: ClassVar[str] = "rca"
@@ -23,6 +24,16 @@ class Settings(ServiceSettings):
     cluster_snapshots: Path | None = Field(
         default=None,
         description="Folder with a snapshot for each of several clusters, by name; wins if set.",
+    )
+    cluster_servers: dict[str, str] = Field(
+        default={},
+        description="The MCP server that each living cluster is looked at through, by cluster.",
+    )
+    external_agents: dict[str, ExternalAgent] = Field(
+        default={}, description="Agents elsewhere that may be asked, by name: docs/agents.md."
+    )
+    toolsets: tuple[str, ...] = Field(
+        default=(), description="Toolsets of installed packages that are loaded, by name."
     )
     max_rca_attempts: int = Field(
         default=3, ge=1, description="Hypotheses that may be rejected before a person takes over."

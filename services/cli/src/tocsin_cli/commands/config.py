@@ -1,7 +1,6 @@
 """`tocsin config explain`: what each setting is on this machine, and which source said so."""
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -11,6 +10,7 @@ from pydantic import RootModel
 from rich.console import Console
 from rich.text import Text
 
+from tocsin_cli.answering import is_installed
 from tocsin_cli.commands.options import Json
 from tocsin_cli.errors import ExitCode, UsageError
 from tocsin_cli.stack import SERVICES
@@ -65,15 +65,11 @@ def _kinds(names: list[str]) -> dict[str, type[ServiceSettings]]:
     unknown = [name for name in names if name not in KNOWN]
     if unknown:
         raise UsageError(f"no service is called {unknown[0]!r}; known: {', '.join(KNOWN)}")
-    missing = [name for name in names if not _is_installed(name)]
+    missing = [name for name in names if not is_installed(name)]
     if missing:
         raise UsageError(f"{missing[0]!r} is not installed here; ask where it runs")
-    wanted = names or [name for name in KNOWN if _is_installed(name)]
+    wanted = names or [name for name in KNOWN if is_installed(name)]
     return {name: importlib.import_module(f"tocsin_{name}.settings").Settings for name in wanted}
-
-
-def _is_installed(service: str) -> bool:
-    return importlib.util.find_spec(f"tocsin_{service}") is not None
 
 
 def _page(service: str, said: list[Explained] | str) -> Text:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from enum import StrEnum
 from pathlib import Path
@@ -12,12 +10,12 @@ from typing import Annotated
 import typer
 import yaml
 
+from tocsin_cli.answering import answer
 from tocsin_cli.demo.git import git
 from tocsin_cli.errors import UsageError
 from tocsin_kit.errors import PermanentError
 
-_SECONDS = 300.0
-_OTHER_CLUSTERS = "TOCSIN_CLUSTER_"
+_OTHER_CLUSTERS = ("TOCSIN_CLUSTER_", "TOCSIN_MCP_")
 
 
 class Format(StrEnum):
@@ -43,7 +41,7 @@ def investigate(
     form: Annotated[Format, typer.Option("--format")] = Format.TERMINAL,
 ) -> None:
     """Look at one alert by itself and print what was found, why, and what could not be seen."""
-    read = _run("tocsin_ingest", "read", "--source", source, "-", stdin=_body(alert))
+    read = _answer("ingest", "read", "--source", source, "-", stdin=_body(alert))
     first = read.partition("\n")[0]
     if not first:
         raise PermanentError(f"{str(alert)!r} holds no alert")
@@ -53,7 +51,7 @@ def investigate(
         gitops.write_text(yaml.safe_dump(rules), encoding="utf-8")
         options = ("--alert", "-", "--format", form.value)
         flags = ("--cluster-snapshot", str(snapshot.absolute()), "--gitops-file", str(gitops))
-        typer.echo(_run("tocsin_rca", "investigate", *options, *flags, stdin=first), nl=False)
+        typer.echo(_answer("rca", "investigate", *options, *flags, stdin=first), nl=False)
 
 
 def _body(file: Path) -> str:
@@ -74,21 +72,7 @@ def _rule(repo: Path) -> dict[str, object]:
     return {"name": repo.absolute().name, "git_dir": str(git_dir), "branch": branch, "paths": []}
 
 
-def _run(module: str, *arguments: str, stdin: str) -> str:
-    """Run a service for one answer; what it complains of is our complaint."""
+def _answer(service: str, *arguments: str, stdin: str) -> str:
+    """Return what a service makes of it, without the clusters that it would look at otherwise."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(_OTHER_CLUSTERS)}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
-            env=kept,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PermanentError(f"{module} took over {_SECONDS:g} s") from error
-    if done.returncode:
-        raise PermanentError(done.stderr.strip().removeprefix("tocsin: ") or f"{module} failed")
-    return done.stdout
+    return answer(service, *arguments, environment=kept, stdin=stdin)

@@ -1,11 +1,10 @@
-"""`tocsin mcp list|doctor|accept` and `tocsin tools list`: what agents can use, and why not."""
+"""`tocsin mcp list|doctor|accept`: the MCP servers, what they offer, and why not."""
 
 import asyncio
-import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,8 +12,8 @@ from rich.text import Text
 
 from tocsin_cli.commands.options import Json
 from tocsin_cli.errors import ExitCode, UsageError
-from tocsin_cli.render import aligned
 from tocsin_cli.settings import Settings
+from tocsin_cli.tables import print_table
 from tocsin_cli.terminal import one_line, show
 from tocsin_kit import logging
 from tocsin_mcp.config import Server, load
@@ -38,14 +37,8 @@ def list_servers(file: File = None, pins: PinsFile = None, *, as_json: Json = Fa
     """Print each server, whether it is reached, and how many of its tools are offered."""
     found = _examined(*_configured(file, pins))
     rows = [_server_row(one) for one in found]
-    _print(("server", "transport", "state", "offered", "tools", "changed"), rows, as_json=as_json)
-
-
-def list_tools(file: File = None, pins: PinsFile = None, *, as_json: Json = False) -> None:
-    """Print each tool of the MCP servers, what it can do, and whether it is offered."""
-    offers = [offer for one in _examined(*_configured(file, pins)) for offer in one.offers]
-    rows = [_tool_row(offer) for offer in offers]
-    _print(("name", "capability", "server", "state"), rows, as_json=as_json)
+    head = ("server", "transport", "state", "offered", "tools", "changed")
+    print_table(head, rows, as_json=as_json)
 
 
 def doctor(file: File = None, pins: PinsFile = None) -> None:
@@ -95,8 +88,7 @@ def _wanted(offers: Sequence[Offer], names: Sequence[str] | None) -> list[Offer]
 
 def _configured(file: Path | None, pins: Path | None) -> tuple[Sequence[Server], Pins]:
     settings = Settings.load()
-    quiet = {} if "log_level" in settings.model_fields_set else {"log_level": "ERROR"}
-    logging.configure(settings.model_copy(update=quiet))
+    logging.configure_quietly(settings)
     named = file or settings.mcp_servers
     if named is None:
         raise UsageError("no MCP servers are configured: give --servers or TOCSIN_MCP_SERVERS")
@@ -118,21 +110,6 @@ def _server_row(one: Diagnosis) -> tuple[str, ...]:
     standings = [offer.standing for offer in one.offers]
     counts = standings.count(Standing.OFFERED), len(standings), standings.count(Standing.CHANGED)
     return one.server.name, entry.transport.value, state, *map(str, counts)
-
-
-def _tool_row(offer: Offer) -> tuple[str, ...]:
-    name = f"{offer.server}.{offer.name}"
-    return name, offer.capability.value, offer.server, offer.standing.value
-
-
-def _print(head: Sequence[str], rows: Sequence[Sequence[str]], *, as_json: bool) -> None:
-    if as_json:
-        listed: list[dict[str, Any]] = [dict(zip(head, row, strict=True)) for row in rows]
-        typer.echo(json.dumps(listed, indent=2))
-        return
-    first, *lines = aligned([head, *rows])
-    text = Text(first, "bold", no_wrap=True)
-    show(Console(), text.append("".join(f"\n{line}" for line in lines), "default"))
 
 
 def _page(one: Diagnosis) -> Text:

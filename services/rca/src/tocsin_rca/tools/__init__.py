@@ -19,11 +19,20 @@ CALL_SECONDS = 30.0
 
 
 def registry(
-    fleet: Fleet, history: History, source: Source, gitops: GitOps, plugins: Iterable[str] = ()
+    fleet: Fleet,
+    history: History,
+    source: Source,
+    gitops: GitOps,
+    plugins: Iterable[str] = (),
+    *,
+    outside: Iterable[NamedToolset] = (),
 ) -> Registry[NamedToolset]:
-    """Return the toolsets by the name of their server, with the installed ones that are named."""
+    """Return the toolsets by the name of their server.
+
+    Beside our own there are those of `outside`, and the installed ones that are named.
+    """
     own = (ClusterTools(fleet).toolset(), GitTools(history, source, gitops).toolset())
-    return load(own, plugins)
+    return load((*own, *outside), plugins)
 
 
 def catalogue(toolsets: Iterable[NamedToolset], mode: Mode, redactor: Redactor) -> Catalogue:
