@@ -1,23 +1,22 @@
 import asyncio
-import re
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
 from tocsin_agents.budget import Budget
+from tocsin_cli.commands import bundle
 from tocsin_cluster.clusters import OneCluster
 from tocsin_cluster.errors import ClusterError
-from tocsin_cluster.manifest import POD_TEMPLATE
+from tocsin_cluster.kinds import kind_of
 from tocsin_contracts import EvidenceKind, ObjectRef
 from tocsin_kit.errors import TransientError
 from tocsin_rca import analyzers, collectors
+from tocsin_rca.collectors import around
 from tocsin_rca.evidence import InconclusiveReport, conclude
 from tocsin_rca.evidence.observation import EXCERPT
 from tocsin_rca.ports import World
 
 WEB = ObjectRef(kind="Deployment", namespace="shop", name="web")
-README = Path(__file__).parents[3] / "README.md"
 NOW = datetime(2026, 3, 2, 9, 22, tzinfo=UTC)
 READY = {"ready": True, "restartCount": 0, "state": {"running": {}}}
 TROUBLED = {"ready": False, "restartCount": 2, "state": {"running": {}}}
@@ -72,10 +71,10 @@ def web(scene, **status):
     scene.pod(**(status or READY))
 
 
-def test_the_readme_records_every_kind_that_is_read():
-    (kinds,) = re.findall(r"kinds=(\S+)", README.read_text(encoding="utf-8"))
-    read = {*POD_TEMPLATE, "Service", "Event", "Node"}
-    assert sorted(kinds.split(",")) == sorted(f"{kind.lower()}s" for kind in read)
+def test_a_bundle_that_we_collect_has_every_kind_that_is_read():
+    collected = {kind_of(word) for word in (*bundle.KINDS, *bundle.CLUSTER_WIDE, *bundle.CUSTOM)}
+    read = {*around.NAMESPACED, *around.CLUSTER_WIDE, *around.ELSEWHERE, "Event"}
+    assert read - collected == {"Secret", "EndpointSlice"}
 
 
 async def test_evidence_is_numbered_and_the_alert_comes_first(scene):

@@ -195,7 +195,7 @@ async def test_the_files_of_a_commit_are_read_once_for_all_questions(repository)
         found = await history.declared("shop", ("web",), cluster="", limit=10)
         await history.recent_changes(WEB, cluster="", limit=10)
     assert source.reads == 1
-    assert [(one.file, one.manifest.ref) for one in found][0] == ("base/web.yaml", WEB)
+    assert (found[0].file, found[0].manifest.ref) == ("base/web.yaml", WEB)
 
 
 @pytest.mark.parametrize(("namespace", "count"), [("shop", 1), ("other", 0), ("", 1)])

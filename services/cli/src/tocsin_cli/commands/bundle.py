@@ -13,17 +13,17 @@ from tocsin_kit.redaction import Redactor
 
 _SECONDS = 120.0
 _TAIL = "500"
-_KINDS = (
+KINDS = (
     *("pods", "deployments", "replicasets", "statefulsets", "daemonsets", "jobs", "cronjobs"),
     *("services", "endpoints", "configmaps", "serviceaccounts", "roles", "rolebindings"),
     *("resourcequotas", "limitranges", "horizontalpodautoscalers", "poddisruptionbudgets"),
     *("persistentvolumeclaims", "networkpolicies", "ingresses", "events"),
 )
-_CLUSTER_WIDE = (
+CLUSTER_WIDE = (
     *("nodes", "namespaces", "persistentvolumes", "storageclasses", "ingressclasses"),
     "priorityclasses",
 )
-_CUSTOM = ("prometheusrules.monitoring.coreos.com", "applications.argoproj.io")
+CUSTOM = ("prometheusrules.monitoring.coreos.com", "applications.argoproj.io")
 _KEYS = (
     "-o=go-template={{range .items}}{{.metadata.namespace}} {{.metadata.name}} {{.type}}"
     "{{range $key, $value := .data}} {{$key}}{{end}}\n{{end}}"
@@ -45,10 +45,10 @@ def collect(
     out.mkdir(parents=True)
     collector = _Collector(out, kubectl)
     scopes: list[tuple[str, ...]] = [("-n", one) for one in namespace or ()] or [("-A",)]
-    for kind in _CLUSTER_WIDE:
+    for kind in CLUSTER_WIDE:
         collector.objects(kind)
     for scope in scopes:
-        for kind in (*_KINDS, *_CUSTOM):
+        for kind in (*KINDS, *CUSTOM):
             collector.objects(kind, *scope)
         collector.secrets(*scope)
         collector.text("top", "pods", "--containers", *scope)
