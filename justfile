@@ -68,7 +68,7 @@ bench name *args:
     #!/bin/sh
     set -eu
     name=$1 && shift
-    python "bench/$name.py" "$@"
+    PYTHONDONTWRITEBYTECODE= python "bench/$name.py" "$@"
 
 [private]
 deps:

@@ -111,6 +111,8 @@ async def test_the_document_names_every_endpoint_and_every_source():
     webhook = document["paths"]["/webhook/{source}"]["post"]
     assert webhook["parameters"][0]["schema"]["enum"] == EVERY_SOURCE
     posts = {
-        route.path.replace("{path}", "") for route in APP.routes if "POST" in (route.methods or ())
+        route.path.replace("{path}", "")
+        for route in APP.rest.routes
+        if "POST" in (route.methods or ())
     }
     assert posts == set(document["paths"])

@@ -8,7 +8,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp
 
 from tocsin_contracts import Alert
 from tocsin_contracts.views import DeliveryReceipt
@@ -16,7 +15,7 @@ from tocsin_ingest.alerts import Identity, alert_of
 from tocsin_ingest.edge import answers, openapi
 from tocsin_ingest.edge.answers import RefusedError
 from tocsin_ingest.edge.bodies import Limits, payload_of
-from tocsin_ingest.edge.counting import ALERTS, Reason
+from tocsin_ingest.edge.counting import Reason, counted
 from tocsin_ingest.edge.door import KEY_IN_PATH, Door, Entered
 from tocsin_ingest.edge.gate import Gate, Known
 from tocsin_ingest.edge.lane import Lane
@@ -72,7 +71,7 @@ class Api:
         self._door = Door(gate, self._limits, self._clock)
         self._memo = Memo()
 
-    def app(self, others: Sequence[BaseRoute] = ()) -> ASGIApp:
+    def app(self, others: Sequence[BaseRoute] = ()) -> Lane:
         """Return the HTTP application, with whatever other endpoints ingest has."""
         routes = [
             Route(f"/webhook/{path}", self.receive, methods=["POST"])
@@ -103,16 +102,16 @@ class Api:
         if source in self._sources:
             request.state.source = source
         with self._door.room() as place:
-            known = self._door.greet(request, source, instance)
+            greeted = self._door.greet(request, source, instance)
             if source not in self._sources:
                 names = ", ".join(one.name for one in self._sources)
                 error, hint = f"no alert source {source!r}", f"known sources: {names}"
                 raise RefusedError(404, Reason.NO_SUCH_PATH, error, hint)
-            entered = await self._door.enter(request, known, place)
+            entered = await self._door.enter(request, greeted, place)
             alerts = await self._alerts(request, entered, self._sources[source], instance)
             receipt = await self._take(alerts)
         for one in receipt.alerts:
-            ALERTS.labels(source, one.status).inc()
+            counted(source, one.status).inc()
         return answers.accepted(receipt)
 
     async def _alerts(
@@ -138,7 +137,7 @@ class Api:
         self, request: Request, entered: Entered, source: AlertSource
     ) -> Sequence[Reading]:
         takes_forms = getattr(source, "takes_forms", False)
-        payload = payload_of(request, entered.body, self._limits, takes_forms=takes_forms)
+        payload = payload_of(entered.headers, entered.body, self._limits, takes_forms=takes_forms)
         now = self._clock.now()
         if await self._subscriptions.settle(entered.known, payload, now):
             return ()

@@ -59,10 +59,10 @@ class ForgeApi:
         forge = self._forge(request.path_params["forge"])
         request.state.source = forge.value
         with self._door.room() as place:
-            known = self._door.greet(request, forge)
-            entered = await self._door.enter(request, known, place)
+            greeted = self._door.greet(request, forge)
+            entered = await self._door.enter(request, greeted, place)
             self._door.charge(entered.known, 1)
-            event = self._read(request, entered, forge)
+            event = self._read(entered, forge)
             if event is None:
                 return answers.accepted(DeliveryReceipt(status="nothing to do"))
             return answers.accepted(await self._store(event))
@@ -75,10 +75,8 @@ class ForgeApi:
             raise RefusedError(404, Reason.NO_SUCH_PATH, f"no forge {name!r}", hint)
         return ForgeKind(name)
 
-    def _read(
-        self, request: Request, entered: Entered, forge: ForgeKind
-    ) -> ForgeEventReceived | None:
-        sent = payload_of(request, entered.body, self._limits, takes_forms=True)
+    def _read(self, entered: Entered, forge: ForgeKind) -> ForgeEventReceived | None:
+        sent = payload_of(entered.headers, entered.body, self._limits, takes_forms=True)
         try:
             delivery = Delivery(
                 payload=_unwrapped(sent), received_at=self._clock.now(), headers=entered.headers

@@ -1,6 +1,7 @@
 """Read a request's body within bounds of size and time, and turn it into what it says."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +32,9 @@ class Limits:
         return max(1, self.in_flight // 4) if self.per_sender is None else self.per_sender
 
 
-async def read(request: Request, limits: Limits) -> bytes:
+async def read(request: Request, headers: Mapping[str, str], limits: Limits) -> bytes:
     """Return the body as it was sent; RefusedError if it is too big, too slow, or breaks off."""
-    declared = request.headers.get("content-length", "")
+    declared = headers.get("content-length", "")
     if declared.isdigit() and int(declared[:20]) > limits.body_bytes:
         raise _too_big(limits.body_bytes)
     try:
@@ -62,13 +63,13 @@ async def _whole(request: Request, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-def payload_of(request: Request, body: bytes, limits: Limits, *, takes_forms: bool) -> Any:
+def payload_of(
+    headers: Mapping[str, str], body: bytes, limits: Limits, *, takes_forms: bool
+) -> Any:
     """Return what the body says; RefusedError names what is wrong with it."""
     try:
-        plain = decoding.inflated(
-            body, request.headers.get("content-encoding", ""), limits.body_bytes
-        )
-        if _is_form(request, plain, takes_forms=takes_forms):
+        plain = decoding.inflated(body, headers.get("content-encoding", ""), limits.body_bytes)
+        if _is_form(headers, plain, takes_forms=takes_forms):
             return decoding.form_of(plain)
         return decoding.json_of(plain)
     except decoding.TooBigError as error:
@@ -81,9 +82,9 @@ def payload_of(request: Request, body: bytes, limits: Limits, *, takes_forms: bo
         raise RefusedError(BAD_REQUEST, Reason.UNDECODABLE, str(error), hint) from None
 
 
-def _is_form(request: Request, body: bytes, *, takes_forms: bool) -> bool:
+def _is_form(headers: Mapping[str, str], body: bytes, *, takes_forms: bool) -> bool:
     """Whether the body is a form; JSON is called one by whatever sends it without a thought."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     is_form = kind == decoding.FORM and not body.lstrip().startswith((b"{", b"["))
     if kind == _MULTIPART or (is_form and not takes_forms):
         raise decoding.UnknownCodingError(f"Content-Type {kind!r}: this source takes JSON")

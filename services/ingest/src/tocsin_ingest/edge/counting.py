@@ -1,6 +1,7 @@
 """What is counted of requests: every refusal by its reason, every alert by what became of it."""
 
 from enum import StrEnum
+from functools import cache
 
 from tocsin_kit.metrics import Counter
 
@@ -8,6 +9,13 @@ REFUSALS = Counter(
     "tocsin_ingest_refusals_total", "Requests that were refused.", ("source", "reason")
 )
 ALERTS = Counter("tocsin_ingest_alerts_total", "Alerts that were stored.", ("source", "outcome"))
+
+
+@cache
+def counted(source: str, outcome: str) -> Counter:
+    """Return the counter of one source's alerts with one outcome; both are of our own naming."""
+    return ALERTS.labels(source, outcome)
+
 
 UNKNOWN = "unknown"
 """Counted in place of a source that does not exist: strangers choose no names here."""

@@ -29,6 +29,14 @@ TOO_MANY_REQUESTS = 429
 
 
 @dataclass(frozen=True, slots=True)
+class Greeted:
+    """A request whose headers say that it may come in, and those headers."""
+
+    known: Known
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Entered:
     """A request that was let in: who sent it, and what exactly was received."""
 
@@ -52,24 +60,25 @@ class Door:
         """Hold a place among the requests that are worked on at once, or refuse; 503."""
         return self._places.room()
 
-    def greet(self, request: Request, source: str, instance: str = "") -> Known:
+    def greet(self, request: Request, source: str, instance: str = "") -> Greeted:
         """Return who sends, by what stands in the headers; a signature is checked by `enter`."""
         known = self._gate.sender(source, instance)
-        self._gate.check_headers(known, _with_token(request), _peer(request))
-        return known
+        headers = joined_headers(request)
+        self._gate.check_headers(known, _with_token(headers, request), _peer(request))
+        return Greeted(known, headers)
 
-    async def enter(self, request: Request, known: Known, place: Place) -> Entered:
+    async def enter(self, request: Request, greeted: Greeted, place: Place) -> Entered:
         """Read a request of a sender who may send now, and check what it signed.
 
         Its place is one of a stranger's until it is proven who sent it; see `believe`.
         """
+        known, headers = greeted.known, greeted.headers
         self._check_rate(known)
-        headers = joined_headers(request)
         if known.sender.auth in PROVEN_BY_BODY:
             place.count_for(*self._places.of_stranger(_peer(request)))
         else:
             self.believe(known, place)
-        body = await bodies.read(request, self._limits)
+        body = await bodies.read(request, headers, self._limits)
         self._gate.check_body(known, headers, body, self._clock.now())
         if known.sender.auth is Auth.SIGNATURE:
             self.believe(known, place)
@@ -104,12 +113,10 @@ def _peer(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _with_token(request: Request) -> Mapping[str, str]:
+def _with_token(headers: Mapping[str, str], request: Request) -> Mapping[str, str]:
     """Return the headers; the token of the path stands in for credentials that none of them has."""
-    headers = joined_headers(request)
-    if token := request.path_params.get(KEY_IN_PATH):
-        headers.setdefault("authorization", f"Bearer {token}")
-    return headers
+    token = request.path_params.get(KEY_IN_PATH)
+    return {"authorization": f"Bearer {token}", **headers} if token else headers
 
 
 def joined_headers(request: Request) -> dict[str, str]:

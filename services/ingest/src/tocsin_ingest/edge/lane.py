@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from tocsin_ingest.edge import answers
 from tocsin_ingest.edge.answers import RefusedError
@@ -19,15 +20,15 @@ Take = Callable[[Request], Awaitable[Response]]
 class Lane:
     """Takes `POST /webhook/{source}` and `/webhook/{source}/{instance}`; the rest is another's."""
 
-    def __init__(self, take: Take, rest: ASGIApp) -> None:
+    def __init__(self, take: Take, rest: Starlette) -> None:
         self._take = take
-        self._rest = rest
+        self.rest = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         params = _params(scope)
         if params is None:
-            await self._rest(scope, receive, send)
+            await self.rest(scope, receive, send)
             return
         scope["path_params"] = params
         request = Request(scope, receive)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tocsin_contracts import Alert
 
-MOST_BYTES = 8 * 1024 * 1024
+MOST_BYTES = 4 * 1024 * 1024
 """Of what is remembered together."""
 
 ENTRY, ALERT = 1024, 3 * 1024

@@ -1,21 +1,22 @@
 """Who holds how many of the places for requests that are worked on at once."""
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from tocsin_ingest.edge.answers import RefusedError, unavailable
 from tocsin_ingest.edge.bodies import Limits
 from tocsin_ingest.edge.counting import Reason
 
 
-class Pool(NamedTuple):
-    """Whose requests are counted together, and as what one too many is refused."""
+@dataclass(slots=True)
+class Pool:
+    """Whose requests are counted together, how many there are, and as what one more is refused."""
 
     reason: Reason
     most: int
     name: str = ""
+    taken: int = 0
 
 
 class Places:
@@ -29,7 +30,7 @@ class Places:
         self._each = limits.share
         self._all = Pool(Reason.BUSY, limits.in_flight)
         self._strangers = Pool(Reason.BUSY_STRANGERS, (limits.in_flight + 1) // 2)
-        self._taken: Counter[Pool] = Counter()
+        self._shares: dict[str, Pool] = {}
 
     @contextmanager
     def room(self) -> Iterator["Place"]:
@@ -44,24 +45,28 @@ class Places:
 
     def of_stranger(self, peer: str) -> tuple[Pool, ...]:
         """Return where a request counts whose sender is not known yet."""
-        return self._strangers, Pool(Reason.BUSY_STRANGERS, self._each, f"peer {peer}")
+        return self._strangers, self._share(Reason.BUSY_STRANGERS, f"peer {peer}")
 
     def of_sender(self, name: str) -> Pool:
         """Return where a request counts whose sender has shown who it is."""
-        return Pool(Reason.BUSY_SENDER, self._each, name)
+        return self._share(Reason.BUSY_SENDER, name)
 
     def take(self, pool: Pool) -> None:
         """Count one more, or refuse; 503."""
-        taken = self._taken[pool]
-        if taken >= pool.most:
+        if pool.taken >= pool.most:
             raise _busy(pool)
-        self._taken[pool] = taken + 1
+        pool.taken += 1
+        if pool.name:
+            self._shares[pool.name] = pool
 
     def leave(self, pool: Pool) -> None:
-        """Count one less; a pool that is empty is forgotten."""
-        self._taken[pool] -= 1
-        if not self._taken[pool]:
-            del self._taken[pool]
+        """Count one less; a share that is empty is forgotten."""
+        pool.taken -= 1
+        if not pool.taken:
+            self._shares.pop(pool.name, None)
+
+    def _share(self, reason: Reason, name: str) -> Pool:
+        return self._shares.get(name) or Pool(reason, self._each, name)
 
 
 class Place:
