@@ -5,11 +5,25 @@ from typing import Protocol
 
 from tocsin_contracts import Finding
 from tocsin_kit.registry import Registry
+from tocsin_rca.analyzers.connection_pool import ConnectionPool
+from tocsin_rca.analyzers.database_state import DatabaseState
+from tocsin_rca.analyzers.devices import Devices
 from tocsin_rca.analyzers.image_tag import ImageTag
+from tocsin_rca.analyzers.network_policy import NetworkPolicy
+from tocsin_rca.analyzers.node_labels import NodeLabels
 from tocsin_rca.analyzers.oom_limit import OomLimit
+from tocsin_rca.analyzers.pod_capacity import PodCapacity
+from tocsin_rca.analyzers.pod_spread import PodSpread
+from tocsin_rca.analyzers.preemption import Preemption
 from tocsin_rca.analyzers.probe_path import ProbePath
 from tocsin_rca.analyzers.probe_port import ProbePort
+from tocsin_rca.analyzers.rate_limit import RateLimit
+from tocsin_rca.analyzers.request_size import RequestSize
+from tocsin_rca.analyzers.service_address import ServiceAddress
+from tocsin_rca.analyzers.service_port import ServicePort
 from tocsin_rca.analyzers.service_selector import ServiceSelector
+from tocsin_rca.analyzers.taints import Taints
+from tocsin_rca.analyzers.unreachable import Unreachable
 from tocsin_rca.evidence import Case
 
 
@@ -30,6 +44,20 @@ BUILTIN: tuple[Analyzer, ...] = (
     ProbePort(),
     ProbePath(),
     ServiceSelector(),
+    NodeLabels(),
+    Taints(),
+    PodSpread(),
+    RequestSize(),
+    Devices(),
+    PodCapacity(),
+    Preemption(),
+    NetworkPolicy(),
+    ServiceAddress(),
+    ServicePort(),
+    Unreachable(),
+    ConnectionPool(),
+    DatabaseState(),
+    RateLimit(),
 )
 
 

@@ -1,4 +1,4 @@
-"""The fullest picture of objects: what the cluster shows, its gaps filled from what files declare."""
+"""The fullest picture of objects: what the cluster shows, gaps filled from what files declare."""
 
 from dataclasses import dataclass
 
