@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -148,6 +149,30 @@ class Prometheus(_Web):
             f"--storage.tsdb.path={self.data / 'tsdb'}",
             f"--web.listen-address={self.address}",
             "--rules.alert.resend-delay=1s",
+        ]
+
+
+class MetricStore(_Web):
+    """A Prometheus that knows only what was measured before it started, and looks at nothing."""
+
+    name = "prometheus"
+
+    def __init__(self, data: Path, measured: str) -> None:
+        super().__init__(data)
+        self._measured = measured
+
+    def command(self) -> list[str]:
+        """Write what was measured, in OpenMetrics, as blocks of its storage, however old."""
+        recorded, storage = self.data / "measured.txt", self.data / "tsdb"
+        recorded.write_text(f"{self._measured}# EOF\n", encoding="utf-8")
+        made = ["promtool", "tsdb", "create-blocks-from", "openmetrics", recorded, storage]
+        subprocess.run(made, check=True, capture_output=True)
+        return [
+            self._program(),
+            f"--config.file={self._write('prometheus.yml', {})}",
+            f"--storage.tsdb.path={storage}",
+            "--storage.tsdb.retention.time=100y",
+            f"--web.listen-address={self.address}",
         ]
 
 

@@ -32,6 +32,7 @@ _ONLY_FOR = {
     "TOCSIN_INGEST_TOKEN": "cli",
     "TOCSIN_NOTIFY_WEBHOOK_URL": "notifier",
     "TOCSIN_EXTERNAL_AGENTS": "rca",
+    "TOCSIN_PROMETHEUS_TOKEN": "rca",
 }
 
 

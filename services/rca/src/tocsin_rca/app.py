@@ -26,8 +26,9 @@ from tocsin_rca import analyzers, graph
 from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.handlers import Handlers, Listeners
 from tocsin_rca.nodes import Nodes
-from tocsin_rca.ports import Clusters, World
+from tocsin_rca.ports import Clusters, Metrics, World
 from tocsin_rca.settings import Settings
+from tocsin_rca.sources.prometheus import Access, Prometheus
 from tocsin_rca.state import RcaState
 from tocsin_rca.tools import outside
 
@@ -72,6 +73,7 @@ def world(settings: Settings, servers: Servers) -> World:
         clusters=_clusters(settings, servers),
         history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
         clock=SystemClock(),
+        metrics=_metrics(settings),
     )
 
 
@@ -81,3 +83,17 @@ def _clusters(settings: Settings, servers: Servers) -> Clusters:
     if settings.cluster_servers:
         return NamedClusters(outside.clusters(settings, servers), recorded)
     return recorded or OneCluster(SnapshotCluster(settings.cluster_snapshot))
+
+
+def _metrics(settings: Settings) -> Metrics | None:
+    if not settings.prometheus_url:
+        return None
+    return Prometheus(
+        Access(
+            settings.prometheus_url,
+            user=settings.prometheus_user,
+            secret=settings.prometheus_token,
+            ca=settings.prometheus_ca,
+            cluster_label=settings.prometheus_cluster_label,
+        )
+    )

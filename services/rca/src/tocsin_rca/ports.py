@@ -1,7 +1,8 @@
 """What rca asks of the world: the cluster, the history of the repositories and the time."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from tocsin_cluster.manifest import Manifest
@@ -97,9 +98,60 @@ class Clusters(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time, looked at every `step`."""
+
+    start: datetime
+    end: datetime
+    step: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A finite number that was measured."""
+
+    at: datetime
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What was measured of one thing, the oldest sample first; the labels say what thing."""
+
+    labels: Mapping[str, str]
+    samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The answer to a query; warnings say why it may not be all of it."""
+
+    series: tuple[Series, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class Metrics(Protocol):
+    """A store of metrics that is asked in PromQL; only ever read. May raise TocsinError."""
+
+    @property
+    def source(self) -> str:
+        """Who answers, as evidence names it."""
+
+    async def over(self, query: str, window: Window) -> Measured:
+        """Return the series of a query in a window."""
+
+    def selects(self, cluster: str) -> Mapping[str, str]:
+        """Return the labels that tell a cluster from others; none if it knows only one."""
+
+    def link(self, query: str, window: Window) -> str:
+        """Return where a person sees the same."""
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """Everything outside that an investigation looks at."""
 
     clusters: Clusters
     history: History
     clock: Clock
+    metrics: Metrics | None = None

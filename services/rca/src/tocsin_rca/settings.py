@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from tocsin_agents.remote.config import ExternalAgent
 from tocsin_mcp.settings import McpSettings
@@ -43,4 +43,21 @@ class Settings(McpSettings):
     )
     investigation_calls: int = Field(
         default=200, ge=1, description="Questions one investigation may ask."
+    )
+    prometheus_url: str = Field(
+        default="", description="Prometheus, or what speaks its API, that is asked; empty: none."
+    )
+    prometheus_user: str = Field(
+        default="", description="User for that Prometheus, if it wants a password."
+    )
+    prometheus_token: SecretStr | None = Field(
+        default=None, description="Bearer token for it, or the password of that user."
+    )
+    prometheus_ca: Path | None = Field(
+        default=None, description="File of the authorities that its certificate may be from."
+    )
+    prometheus_cluster_label: str = Field(
+        default="",
+        pattern=r"^([a-zA-Z_][a-zA-Z0-9_]*)?$",
+        description="Label that tells clusters apart in it; empty: it knows only one.",
     )

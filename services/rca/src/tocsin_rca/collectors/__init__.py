@@ -16,6 +16,7 @@ from tocsin_rca.collectors import (
     declared,
     events,
     logs,
+    metrics,
     nodes,
     objects,
     outputs,
@@ -51,6 +52,7 @@ BUILTIN: tuple[Collector, ...] = (
     usage.collect,
     events.near,
     around.collect,
+    metrics.collect,
 )
 
 
@@ -65,6 +67,7 @@ async def collect(alert: Alert, world: World, budget: Budget) -> Case:
         history=MeteredHistory(world.history, budget),
         clock=world.clock,
         budget=budget,
+        metrics=world.metrics,
     )
     files, unread = await declared.look(alert, inquiry)
     target, unseen = await _target(alert, inquiry, files)

@@ -14,7 +14,7 @@ from tocsin_cluster.printed import Printed
 from tocsin_contracts import EvidenceKind, ObjectRef
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.evidence import Observation, observe
-from tocsin_rca.ports import Clock, Declared, FieldHistory, History
+from tocsin_rca.ports import Clock, Declared, FieldHistory, History, Metrics
 
 T = TypeVar("T")
 Observations = tuple[Observation[object], ...]
@@ -29,6 +29,7 @@ class Inquiry:
     history: History
     clock: Clock
     budget: Budget
+    metrics: Metrics | None = None
 
     async def ask(self, source: str, query: str, answer: Awaitable[Observations]) -> Observations:
         """Return the answer, or one observation that says why there is none."""

@@ -12,6 +12,7 @@ from tocsin_cluster.manifest import Manifest, dig
 from tocsin_cluster.port import Usage
 from tocsin_cluster.printed import Printed
 from tocsin_contracts import Alert, EvidenceKind, FieldPath, ObjectRef, Scalar
+from tocsin_rca.evidence.metric import Metric
 from tocsin_rca.evidence.observation import LogText, Observation, ServiceView
 from tocsin_rca.evidence.sightings import Change, ContainerSighting
 from tocsin_rca.ports import ChangedField, Declared, FieldHistory
@@ -67,6 +68,11 @@ class Case:
     def usage(self) -> tuple[Observation[Usage], ...]:
         """What pods, containers and nodes take, as far as it was measured."""
         return self._of(Usage)
+
+    @property
+    def metrics(self) -> tuple[Observation[Metric], ...]:
+        """Series around the start of the alert: of its workload, and of its own expression."""
+        return self._of(Metric)
 
     @property
     def checks(self) -> tuple[Observation[Printed], ...]:
