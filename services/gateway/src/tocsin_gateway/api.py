@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import SecretStr
 from starlette.exceptions import HTTPException
 
 from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState
@@ -25,26 +25,24 @@ from tocsin_contracts.views import (
 from tocsin_gateway import budgets, refusals, views
 from tocsin_gateway.budgets import BudgetAnswer
 from tocsin_gateway.guard import Guard
-from tocsin_gateway.ports import Approvals, Canceller, LateNews, Publisher, Runs, Tallies
+from tocsin_gateway.ports import (
+    Approvals,
+    Cancel,
+    Canceller,
+    LateNews,
+    Publisher,
+    Runs,
+    Tallies,
+    Verdict,
+)
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.approvals import Redeemed, Refusal
+from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.errors import TransientError
 from tocsin_kit.run_view import Run
 
 ROUTES = "/openapi.json describes every request"
-
-
-class Verdict(BaseModel):
-    """What a person says about the plan with this hash."""
-
-    plan_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="The plan that was looked at.")
-    reason: str = Field(default="", max_length=1000)
-
-
-class Cancel(BaseModel):
-    """Why a run should stop."""
-
-    reason: str = Field(default="", max_length=1000)
+SOON = 0.1  # seconds; the record of a run may follow the answer that named it
 
 
 class Api:
@@ -60,7 +58,9 @@ class Api:
         tallies: Tallies,
         news: LateNews,
         tokens: Mapping[str, SecretStr],
+        clock: Clock | None = None,
     ) -> None:
+        self._clock = clock or SystemClock()
         self._runs = runs
         self._approvals = approvals
         self._canceller = canceller
@@ -151,6 +151,9 @@ class Api:
 
     async def _run(self, run_id: str) -> Run:
         run = await self._runs.get(RunId(run_id))
+        if run is None:
+            await self._clock.sleep(SOON)
+            run = await self._runs.get(RunId(run_id))
         if run is None:
             raise refusals.unknown_run(run_id)
         return run

@@ -1,7 +1,9 @@
-"""What the gateway asks of the world."""
+"""What the gateway asks of the world, and what people ask of it."""
 
 from collections.abc import Sequence
 from typing import Protocol
+
+from pydantic import BaseModel, Field
 
 from tocsin_contracts import Event, RelatedAlert, RunId, RunState
 from tocsin_contracts.views import DecisionKind
@@ -68,3 +70,16 @@ class Publisher(Protocol):
 
     async def publish(self, event: Event) -> None:
         """Return once the bus has stored the event."""
+
+
+class Verdict(BaseModel):
+    """What a person says about the plan with this hash."""
+
+    plan_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="The plan that was looked at.")
+    reason: str = Field(default="", max_length=1000)
+
+
+class Cancel(BaseModel):
+    """Why a run should stop."""
+
+    reason: str = Field(default="", max_length=1000)
