@@ -168,6 +168,15 @@ async def test_a_text_says_its_command_in_each_way(tmp_path, file, text, command
     assert printed.command.text == command
 
 
+async def test_what_was_pasted_with_its_prompts_is_several_texts(tmp_path):
+    (tmp_path / "paste.txt").write_text(
+        "$ kubectl get pods -n shop\nNAME  READY  STATUS\na  1/1  Running\n"
+        "$ kubectl logs a -n shop\n$ kubectl in a log\n"
+    )
+    texts = await SnapshotCluster(tmp_path).printed()
+    assert [one.command.verb for one in texts] == ["get", "logs", "in"]
+
+
 @pytest.mark.parametrize(
     ("index", "others", "namespace"),
     [

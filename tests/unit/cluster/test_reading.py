@@ -127,3 +127,36 @@ def test_a_list_of_bare_events_is_events():
 )
 def test_a_text_that_may_show_a_secret_is_not_kept(command, text):
     assert "aHVzaA" not in repr(read([Printed.of(command, text)], "shop"))
+
+
+def names(command, text):
+    found = read([Printed.of(command, text)], "shop")
+    return [str(one.ref) for one in (*found.listed, *found.objects)]
+
+
+def test_yaml_that_was_cut_short_is_read_as_far_as_it_goes():
+    text = (
+        "apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  metadata: {name: a}\n"
+        "- kind: Pod\n  metadata: {name: b}\n  spec: {containers: [{name: c, ima"
+    )
+    assert names("kubectl get pods -o yaml -n shop", text)[0] == "Pod shop/a"
+
+
+def test_labels_that_were_asked_for_by_name_are_labels():
+    text = "NAME   READY   STATUS    APP   TIER\na      1/1     Running   web   <none>\n"
+    (pod,) = read([Printed.of("kubectl get pods -n shop -L app,x.io/tier", text)], "shop").listed
+    assert pod.labels == {"app": "web"}
+
+
+def test_a_table_of_another_program_is_read_where_it_cannot_be_mistaken():
+    table = "NAME   STATUS   ROLES    TAINTS\nn1     Ready    <none>   gpu=yes:NoSchedule\n"
+    found = read([Printed.of("inventory of nodes", table)], "shop")
+    (node,) = found.listed
+    assert node.dig("spec", "taints") == [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]
+    assert found.texts
+
+
+def test_objects_that_another_program_prints_are_objects_and_its_text_is_kept():
+    found = read([Printed.of("check", '{"kind": "Node", "metadata": {"name": "n1"}}')], "shop")
+    assert [str(one.ref) for one in found.objects] == ["Node n1"]
+    assert found.texts

@@ -1,5 +1,6 @@
 """A folder of texts as people save them: which file holds what which command printed."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ LONGEST = 4_000_000
 
 _PROMPT = "$ "
 _LOGS = "logs"
+_PROMPTS = re.compile(r"^\$ (?:kubectl|oc|k) .*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,11 @@ def read_index(path: Path) -> Index:
     return Index(commands, str(said.get("namespace") or ""))
 
 
-def read_text(path: Path, folder: Path, index: Index) -> Printed:
-    """Read one text; its command is in the index, in its first line after `$`, or its own name."""
+def read_texts(path: Path, folder: Path, index: Index) -> Iterator[Printed]:
+    """Yield the texts of one file: several, if it shows prompts and what came after each.
+
+    Its command is in the index, in its first line after `$`, or its own name.
+    """
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             text = file.read(LONGEST)
@@ -68,11 +73,21 @@ def read_text(path: Path, folder: Path, index: Index) -> Printed:
         raise ClusterError(f"cannot read {str(path)!r}: {error}; ask again") from error
     inside = path.relative_to(folder).as_posix()
     first, _, rest = text.partition("\n")
+    command = _named(path)
     if inside in index.commands:
-        return Printed.of(index.commands[inside], text)
-    if first.startswith(_PROMPT):
-        return Printed.of(first, rest)
-    return Printed.of(_named(path), text)
+        command = index.commands[inside]
+    elif first.startswith(_PROMPT):
+        command, text = first, rest
+    yield from _apart(command, text)
+
+
+def _apart(command: str, text: str) -> Iterator[Printed]:
+    """Logs may show prompts of their own."""
+    prompts = [] if parse(command).verb == "logs" else list(_PROMPTS.finditer(text))
+    ends = [*(prompt.start() for prompt in prompts), len(text)]
+    yield Printed.of(command, text[: ends[0]])
+    for prompt, end in zip(prompts, ends[1:], strict=True):
+        yield Printed.of(prompt[0], text[prompt.end() : end].removeprefix("\n"))
 
 
 def home(printed: Iterable[Printed], index: Index, others: Iterable[str]) -> str:

@@ -17,8 +17,8 @@ _WITH_VALUE = frozenset(
     }
 )
 _LONG = {"-n": "--namespace", "-o": "--output", "-l": "--selector", "-c": "--container"}
-_LONG |= {"-A": "--all-namespaces", "-p": "--previous", "-w": "--watch"}
-_GLUED = ("-n", "-o", "-l", "-c")
+_LONG |= {"-L": "--label-columns", "-A": "--all-namespaces", "-p": "--previous", "-w": "--watch"}
+_GLUED = ("-n", "-o", "-l", "-c", "-L")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class Command:
     """A command line as far as it says what was asked.
 
     `tool` is `kubectl` whatever it was called as. `kind` is the kind that was asked for, empty when
-    it is not known or when there are several. Nothing is raised for a line that makes no sense.
+    it is not known or when there are several. `columns` are the labels that were asked for by name.
+    Nothing is raised for a line that makes no sense.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Command:
     namespace: str = ""
     container: str = ""
     output: str = ""
+    columns: tuple[str, ...] = ()
     previous: bool = False
     everywhere: bool = False
 
@@ -78,6 +80,7 @@ def parse(line: str) -> Command:
         namespace=flags.get("--namespace", ""),
         container=flags.get("--container", ""),
         output=flags.get("--output", ""),
+        columns=tuple(filter(None, flags.get("--label-columns", "").split(","))),
         previous="--previous" in flags,
         everywhere="--all-namespaces" in flags,
     )

@@ -78,7 +78,7 @@ def _sorted_out(
             texts.append(path)
         elif path.suffix in _OBJECTS:
             files.append(path)
-    return index, [bundle.read_text(path, folder, index) for path in texts], files
+    return index, [text for path in texts for text in bundle.read_texts(path, folder, index)], files
 
 
 def _marks(folder: Path) -> frozenset[Mark]:

@@ -35,25 +35,30 @@ def read(printed: Iterable[Printed], namespace: str) -> Read:
 
 
 def _one(printed: Printed, namespace: str) -> Read:
-    """Logs and what other programs printed stay text: their tables are their own."""
-    if not printed.command.of_kubectl or printed.command.verb == "logs":
+    """Logs stay text; of what other programs printed only what cannot be mistaken is read."""
+    command = printed.command
+    if command.verb == "logs":
         return Read(texts=(printed,))
     whole = documents.objects(printed, namespace)
     if whole or may_show_values(printed):
-        return _of_documents(whole)
-    where = printed.command.namespace or namespace
+        kept = () if command.of_kubectl or may_show_values(printed) else (printed,)
+        return _of_documents(whole, kept)
+    listed = tuple(listing.objects(printed.text, command, namespace))
+    if not command.of_kubectl:
+        return Read(listed=listed, texts=(printed,))
+    where = command.namespace or namespace
     found = list(described.described(printed, namespace))
     told = [event for _, events in found for event in events]
     return Read(
-        listed=tuple(listing.objects(printed.text, printed.command, namespace)),
+        listed=listed,
         objects=tuple(manifest for manifest, _ in found),
         events=(*told, *event_table.events(printed.text, where)),
-        usage=tuple(measured.usage(printed.text, printed.command, where)),
+        usage=tuple(measured.usage(printed.text, command, where)),
         texts=(printed,),
     )
 
 
-def _of_documents(whole: tuple[Manifest, ...]) -> Read:
+def _of_documents(whole: tuple[Manifest, ...], texts: tuple[Printed, ...]) -> Read:
     events = tuple(read_event(one) for one in whole if one.ref.kind == "Event")
     kept = tuple(without_values(one) for one in whole if one.ref.kind != "Event")
-    return Read(objects=kept, events=events)
+    return Read(objects=kept, events=events, texts=texts)

@@ -1,5 +1,6 @@
 """Read objects that were printed as JSON or YAML, whatever is around them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from tocsin_cluster.manifest import Manifest, dig
 from tocsin_cluster.printed import Printed
 
 _DEEPEST = 4
+_MENDS = 3
+_NEAR = 600
+_HEAD = re.compile(r"^(?:- )?(?:apiVersion|kind|items|metadata|spec):", re.MULTILINE)
 
 
 def objects(printed: Printed, namespace: str) -> tuple[Manifest, ...]:
@@ -30,17 +34,19 @@ def objects(printed: Printed, namespace: str) -> tuple[Manifest, ...]:
 def _documents(printed: Printed) -> list[Any]:
     if printed.data is not None:
         return [printed.data]
-    if not _may_be_yaml(printed):
-        return []
+    return _read(printed.text, _MENDS) if _HEAD.search(printed.text[:_NEAR]) else []
+
+
+def _read(text: str, mends: int) -> list[Any]:
+    """Read YAML; text that was cut short is read up to where it makes no sense any more."""
     try:
-        return list(yaml.load_all(printed.text, Loader=yaml.CSafeLoader))
+        return list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+    except yaml.MarkedYAMLError as error:
+        lines = text.splitlines(keepends=True)
+        sound = min(error.problem_mark.line if error.problem_mark else 0, len(lines) - 1)
+        return _read("".join(lines[:sound]), mends - 1) if mends and sound > 0 else []
     except (yaml.YAMLError, ValueError, RecursionError):
         return []
-
-
-def _may_be_yaml(printed: Printed) -> bool:
-    head = printed.text.lstrip()[:200]
-    return head.startswith(("apiVersion:", "kind:", "---", "- apiVersion", "metadata:", "items:"))
 
 
 def _flat(document: Any, kind: str, depth: int) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """What pods refer to, from the sections of its description: Services, volumes, nodes."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from tocsin_cluster.reading.sections import NOTHING, Sections, table
@@ -16,6 +17,12 @@ _TAINT = re.compile(r"(?P<key>[^=:]+)(?:=(?P<value>[^:]*))?:(?P<effect>\w+)")
 def modes(text: str) -> list[str]:
     """Return access modes from their short names."""
     return [_MODES.get(word.strip(), word.strip()) for word in text.split(",") if word.strip()]
+
+
+def taints(words: Iterable[str]) -> list[Raw]:
+    """Return taints from words such as `dedicated=gpu:NoSchedule`."""
+    found = (match.groupdict() for word in words if (match := _TAINT.match(word.strip())))
+    return [{key: value for key, value in one.items() if value} for one in found]
 
 
 def service(said: Sections) -> Raw:
@@ -86,8 +93,7 @@ def autoscaler(said: Sections) -> Raw:
 
 def node(said: Sections) -> Raw:
     """Return spec and status of a Node."""
-    taints = [found.groupdict() for t in said.get("Taints").values() if (found := _TAINT.match(t))]
-    spec: Raw = {"taints": [{k: v for k, v in one.items() if v} for one in taints]}
+    spec: Raw = {"taints": taints(said.get("Taints").values())}
     if said.text("Unschedulable") == "true":
         spec["unschedulable"] = True
     sizes = {

@@ -7,7 +7,7 @@ from typing import Any
 from tocsin_cluster.kinds import CLUSTER_WIDE, kind_of
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.printed import Command
-from tocsin_cluster.reading.facts import modes, subsets
+from tocsin_cluster.reading.facts import modes, subsets, taints
 from tocsin_cluster.reading.pods_table import pod
 from tocsin_cluster.reading.sections import NOTHING
 from tocsin_cluster.reading.tables import Row, rows
@@ -21,6 +21,7 @@ _SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Pod", ("READY", "STATUS", "RESTARTS")),
     ("Pod", ("READY", "STATUS", "LABELS")),
     ("Node", ("STATUS", "ROLES")),
+    ("Node", ("TAINTS",)),
     ("Node", ("STATUS", "VERSION")),
     ("CronJob", ("SCHEDULE", "SUSPEND")),
     ("Job", ("COMPLETIONS",)),
@@ -55,7 +56,7 @@ def objects(text: str, command: Command, namespace: str) -> Iterator[Manifest]:
         kind, name = _kind_and_name(row, command)
         if kind and name and kind != "Event" and not _is_measured(row):
             where = row.get("NAMESPACE") or command.namespace or namespace
-            metadata: Raw = {"name": name, "labels": pairs(row.get("LABELS", ""))}
+            metadata: Raw = {"name": name, "labels": _labels(row, command)}
             if kind == "StorageClass":
                 metadata |= _of_storage_class(name)
             if kind not in CLUSTER_WIDE:
@@ -68,6 +69,12 @@ def pairs(cell: str) -> dict[str, str]:
     """Return labels or a selector from `a=1,b=2`."""
     split = (word.partition("=") for word in cell.split(","))
     return {key.strip(): value for key, equals, value in split if equals}
+
+
+def _labels(row: Row, command: Command) -> dict[str, str]:
+    """Read the column of all labels, and those that `-L` asked for by name."""
+    asked = {key: row.get(key.rpartition("/")[2].upper(), "") for key in command.columns}
+    return pairs(row.get("LABELS", "")) | {k: v for k, v in asked.items() if v not in NOTHING}
 
 
 def _kind_and_name(row: Row, command: Command) -> tuple[str, str]:
@@ -132,6 +139,10 @@ def _node(row: Row) -> Raw:
     words = row.get("STATUS", "").split(",")
     ready = {"Ready": "True", "NotReady": "False"}.get(words[0], "Unknown")
     spec: Raw = {"unschedulable": True} if "SchedulingDisabled" in words else {}
+    if "TAINTS" in row:
+        spec["taints"] = taints(row["TAINTS"].split(","))
+    if "STATUS" not in row:
+        return {"spec": spec}
     return {"spec": spec, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
 
 

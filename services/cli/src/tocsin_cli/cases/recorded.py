@@ -79,5 +79,7 @@ def _command(raw: Mapping[str, Any]) -> str:
     if raw.get("command"):
         return str(raw["command"])
     args = raw.get("args") or ()
+    if isinstance(args, Mapping):
+        args = [f"{key}={value}" for key, value in args.items()]
     words = args if isinstance(args, list | tuple) else (args,)
     return " ".join(str(word) for word in (raw.get("tool") or "", *words)).strip()
