@@ -5,24 +5,42 @@ from typing import Protocol
 
 from tocsin_contracts import Finding
 from tocsin_kit.registry import Registry
+from tocsin_rca.analyzers.admission import Admission
+from tocsin_rca.analyzers.autoscaler_maximum import AutoscalerMaximum
+from tocsin_rca.analyzers.autoscaler_metrics import AutoscalerMetrics
 from tocsin_rca.analyzers.connection_pool import ConnectionPool
+from tocsin_rca.analyzers.control_plane import ControlPlane
+from tocsin_rca.analyzers.cpu_overload import CpuOverload
+from tocsin_rca.analyzers.cpu_throttling import CpuThrottling
 from tocsin_rca.analyzers.database_state import DatabaseState
 from tocsin_rca.analyzers.devices import Devices
+from tocsin_rca.analyzers.disruption_budget import DisruptionBudget
+from tocsin_rca.analyzers.ephemeral_storage import EphemeralStorage
 from tocsin_rca.analyzers.image_tag import ImageTag
+from tocsin_rca.analyzers.limit_range import LimitRange
+from tocsin_rca.analyzers.memory_leak import MemoryLeak
 from tocsin_rca.analyzers.network_policy import NetworkPolicy
 from tocsin_rca.analyzers.node_labels import NodeLabels
+from tocsin_rca.analyzers.node_memory import NodeMemory
+from tocsin_rca.analyzers.node_ready import NodeReady
+from tocsin_rca.analyzers.node_services import NodeServices
 from tocsin_rca.analyzers.oom_limit import OomLimit
+from tocsin_rca.analyzers.out_of_memory import OutOfMemory
 from tocsin_rca.analyzers.pod_capacity import PodCapacity
 from tocsin_rca.analyzers.pod_spread import PodSpread
 from tocsin_rca.analyzers.preemption import Preemption
 from tocsin_rca.analyzers.probe_path import ProbePath
 from tocsin_rca.analyzers.probe_port import ProbePort
+from tocsin_rca.analyzers.quota import Quota
 from tocsin_rca.analyzers.rate_limit import RateLimit
+from tocsin_rca.analyzers.rbac import Rbac
 from tocsin_rca.analyzers.request_size import RequestSize
+from tocsin_rca.analyzers.service_account import ServiceAccount
 from tocsin_rca.analyzers.service_address import ServiceAddress
 from tocsin_rca.analyzers.service_port import ServicePort
 from tocsin_rca.analyzers.service_selector import ServiceSelector
 from tocsin_rca.analyzers.taints import Taints
+from tocsin_rca.analyzers.traffic_spike import TrafficSpike
 from tocsin_rca.analyzers.unreachable import Unreachable
 from tocsin_rca.evidence import Case
 
@@ -58,6 +76,24 @@ BUILTIN: tuple[Analyzer, ...] = (
     ConnectionPool(),
     DatabaseState(),
     RateLimit(),
+    Quota(),
+    LimitRange(),
+    Rbac(),
+    ServiceAccount(),
+    Admission(),
+    AutoscalerMetrics(),
+    AutoscalerMaximum(),
+    TrafficSpike(),
+    MemoryLeak(),
+    OutOfMemory(),
+    NodeMemory(),
+    CpuThrottling(),
+    CpuOverload(),
+    EphemeralStorage(),
+    DisruptionBudget(),
+    NodeServices(),
+    ControlPlane(),
+    NodeReady(),
 )
 
 
