@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, Query, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import SecretStr
-from starlette.exceptions import HTTPException
 
 from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState
 from tocsin_contracts.views import (
@@ -18,7 +15,6 @@ from tocsin_contracts.views import (
     CancelView,
     DecisionKind,
     DecisionView,
-    ErrorView,
     RunPage,
     RunView,
 )
@@ -38,10 +34,8 @@ from tocsin_gateway.ports import (
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.approvals import Redeemed, Refusal
 from tocsin_kit.clock import Clock, SystemClock
-from tocsin_kit.errors import TransientError
 from tocsin_kit.run_view import Run
 
-ROUTES = "/openapi.json describes every request"
 SOON = 0.1  # seconds; the record of a run may follow the answer that named it
 
 
@@ -174,10 +168,8 @@ def build(api: Api) -> FastAPI:
     app = FastAPI(title="Tocsin", version="1", docs_url=None, redoc_url=None)
     app.include_router(_routes(api))
     app.add_middleware(Guard, allowed=api.known)
-    app.add_exception_handler(RefusedError, _answer)
-    app.add_exception_handler(HTTPException, _no_route)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(TransientError, _unavailable)
+    for error, answer in refusals.ANSWERS.items():
+        app.add_exception_handler(error, answer)
     return app
 
 
@@ -220,32 +212,3 @@ def _routes(api: Api) -> APIRouter:
         return await api.extend(run_id, answer, by)
 
     return router
-
-
-async def _answer(request: Request, error: Exception) -> JSONResponse:
-    del request
-    if not isinstance(error, RefusedError):
-        raise error
-    return JSONResponse(error.view.model_dump(), error.status)
-
-
-async def _no_route(request: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, HTTPException):
-        raise error
-    view = ErrorView(error=f"{request.method} {request.url.path}: {error.detail}", hint=ROUTES)
-    return JSONResponse(view.model_dump(), error.status_code, headers=error.headers)
-
-
-async def _malformed(request: Request, error: Exception) -> JSONResponse:
-    del request
-    if not isinstance(error, RequestValidationError):
-        raise error
-    faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-    view = ErrorView(error=faults, hint=ROUTES)
-    return JSONResponse(view.model_dump(), 422)
-
-
-async def _unavailable(request: Request, error: Exception) -> JSONResponse:
-    del request
-    view = ErrorView(error=str(error), hint="nothing was decided; try again in a few seconds")
-    return JSONResponse(view.model_dump(), 503, headers={"Retry-After": "5"})

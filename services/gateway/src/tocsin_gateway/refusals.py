@@ -1,9 +1,17 @@
 """Every answer that is a no, with its reason and what to do."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
 from tocsin_contracts.views import ApprovalState, ErrorView
 from tocsin_kit.approvals import Redeemed, Refusal
+from tocsin_kit.errors import TransientError
+
+ROUTES = "/openapi.json describes every request"
 
 REFUSALS: Mapping[Refusal, tuple[int, str, str]] = {
     Refusal.UNKNOWN: (409, "no approval was asked for this plan", "look at the run again"),
@@ -56,3 +64,41 @@ def unknown_token() -> RefusedError:
 def too_big(limit: int) -> RefusedError:
     """Return the answer to a body that no request of ours needs."""
     return RefusedError(413, f"the body is over {limit} bytes", "a decision needs far less")
+
+
+async def _answer(request: Request, error: Exception) -> JSONResponse:
+    del request
+    if not isinstance(error, RefusedError):
+        raise error
+    return JSONResponse(error.view.model_dump(), error.status)
+
+
+async def _no_route(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        raise error
+    view = ErrorView(error=f"{request.method} {request.url.path}: {error.detail}", hint=ROUTES)
+    return JSONResponse(view.model_dump(), error.status_code, headers=error.headers)
+
+
+async def _malformed(request: Request, error: Exception) -> JSONResponse:
+    del request
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    view = ErrorView(error=faults, hint=ROUTES)
+    return JSONResponse(view.model_dump(), 422)
+
+
+async def _unavailable(request: Request, error: Exception) -> JSONResponse:
+    del request
+    view = ErrorView(error=str(error), hint="nothing was decided; try again in a few seconds")
+    return JSONResponse(view.model_dump(), 503, headers={"Retry-After": "5"})
+
+
+ANSWERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[JSONResponse]]] = {
+    RefusedError: _answer,
+    HTTPException: _no_route,
+    RequestValidationError: _malformed,
+    TransientError: _unavailable,
+}
+"""How each error is answered that a request can end with."""
