@@ -21,6 +21,7 @@ from tocsin_rca.collectors import (
     objects,
     outputs,
     pods,
+    rollouts,
     services,
     usage,
 )
@@ -52,6 +53,7 @@ BUILTIN: tuple[Collector, ...] = (
     usage.collect,
     events.near,
     around.collect,
+    rollouts.collect,
     metrics.collect,
 )
 

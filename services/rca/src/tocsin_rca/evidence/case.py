@@ -14,6 +14,7 @@ from tocsin_cluster.printed import Printed
 from tocsin_contracts import Alert, EvidenceKind, FieldPath, ObjectRef, Scalar
 from tocsin_rca.evidence.metric import Metric
 from tocsin_rca.evidence.observation import LogText, Observation, ServiceView
+from tocsin_rca.evidence.rollout import Rollout
 from tocsin_rca.evidence.sightings import Change, ContainerSighting
 from tocsin_rca.ports import ChangedField, Declared, FieldHistory
 
@@ -68,6 +69,11 @@ class Case:
     def usage(self) -> tuple[Observation[Usage], ...]:
         """What pods, containers and nodes take, as far as it was measured."""
         return self._of(Usage)
+
+    @property
+    def rollouts(self) -> tuple[Observation[Rollout], ...]:
+        """The last revisions of the workload, the newest first."""
+        return self._of(Rollout)
 
     @property
     def metrics(self) -> tuple[Observation[Metric], ...]:
