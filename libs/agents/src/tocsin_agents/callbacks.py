@@ -2,12 +2,15 @@
 
 Hooks run in their order. The first `before` that returns something replaces the step. Every
 `after` may return another result, which the next one is given. An `error` hook returns a result
-that the step has instead, or another error, which the next one is given.
+that the step has instead, or another error, which the next one is given. `check_result` says what
+is wrong with a result that fits its schema: then it is to be submitted anew, once.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
+
+from pydantic import BaseModel
 
 from tocsin_agents.messages import ToolCall
 from tocsin_agents.models.port import Answer, Question
@@ -36,6 +39,7 @@ ModelError = Callable[[Step, TocsinError], Awaitable[Answer | TocsinError | None
 BeforeTool = Callable[[Step, ToolCall], Awaitable[ToolResult | None]]
 AfterTool = Callable[[Step, ToolCall, ToolResult], Awaitable[ToolResult | None]]
 ToolError = Callable[[Step, ToolCall, TocsinError], Awaitable[ToolResult | TocsinError | None]]
+CheckResult = Callable[[Step, BaseModel], Awaitable[str | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,7 @@ class Callbacks:
     before_tool: Sequence[BeforeTool] = ()
     after_tool: Sequence[AfterTool] = ()
     tool_error: Sequence[ToolError] = ()
+    check_result: Sequence[CheckResult] = ()
 
 
 async def first(hooks: Sequence[Callable[..., Awaitable[R | None]]], *given: object) -> R | None:

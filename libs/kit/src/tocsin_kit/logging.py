@@ -23,7 +23,7 @@ _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 
 def configure(settings: ServiceSettings) -> None:
     """Send every log line of this process, the libraries' too, through one masked pipeline."""
-    redactor = Redactor(_secrets(settings))
+    redactor = Redactor(secrets_of(settings))
 
     def redact(
         logger: Any, method: str, fields: MutableMapping[str, Any]
@@ -104,7 +104,7 @@ def _renderer(style: LogFormat) -> Processor:
     return structlog.processors.JSONRenderer()
 
 
-def _secrets(value: Any) -> set[str]:
+def secrets_of(value: Any) -> set[str]:
     """Collect every SecretStr that settings hold, however deep."""
     if isinstance(value, SecretStr):
         return {value.get_secret_value()}
@@ -115,4 +115,4 @@ def _secrets(value: Any) -> set[str]:
         inner = value.values()
     elif isinstance(value, list | tuple | frozenset | set):
         inner = value
-    return set().union(*map(_secrets, inner))
+    return set().union(*map(secrets_of, inner))

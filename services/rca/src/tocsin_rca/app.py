@@ -2,12 +2,22 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 from tocsin_agents.budget import Budget
+from tocsin_agents.loop.engine import Engine
+from tocsin_agents.loop.state import TYPES
+from tocsin_agents.models import litellm_client, roles
+from tocsin_agents.models.roles import ModelRole
+from tocsin_agents.tools.catalogue import Catalogue
+from tocsin_agents.tools.modes import Mode
 from tocsin_cluster.clusters import NamedClusters, OneCluster, RecordedClusters
+from tocsin_cluster.fleet import Fleet
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import (
     AlertRepeated,
+    BudgetExtended,
     HypothesisRejected,
     IncidentOpened,
     RunState,
@@ -18,13 +28,19 @@ from tocsin_gitops.source import LocalGitSource
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.late_news import LateNews
+from tocsin_kit.ledger import RedisLedger
+from tocsin_kit.logging import secrets_of
 from tocsin_kit.moves import move
 from tocsin_kit.parts import Parts
+from tocsin_kit.redaction import Redactor
 from tocsin_kit.service import Service
+from tocsin_kit.topology import TimerKind
 from tocsin_mcp.servers import Servers
-from tocsin_rca import analyzers, graph
+from tocsin_rca import analyzers, graph, tools
 from tocsin_rca.collectors.history import GitHistory
-from tocsin_rca.handlers import Handlers, Listeners
+from tocsin_rca.handlers import BudgetHandlers, Handlers, Listeners
+from tocsin_rca.investigation.further import Further
+from tocsin_rca.investigation.investigator import Investigator
 from tocsin_rca.nodes import Nodes
 from tocsin_rca.ports import Clusters, Metrics, World
 from tocsin_rca.settings import Settings
@@ -44,20 +60,13 @@ def build(flags: Sequence[str] = ()) -> Service:
         return Budget(calls, seconds, time.monotonic)
 
     news = LateNews(parts.redis)
-    nodes = Nodes(world(settings, servers), analyzers.load(), budget, news)
+    seen = world(settings, servers)
+    nodes = Nodes(seen, analyzers.load(), budget, news)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
-    handlers = Handlers(asking, settings.max_rca_attempts)
-    investigating = RunState.INVESTIGATING
-    parts.bus.on(
-        IncidentOpened,
-        handlers.on_incident_opened,
-        move(RunState.RECEIVED, during=investigating),
-    )
-    parts.bus.on(HypothesisRejected, handlers.on_hypothesis_rejected, move(investigating))
-    listeners = Listeners(news)
-    parts.bus.watch(AlertRepeated, listeners.on_alert_repeated)
-    parts.bus.watch(RunSuperseded, listeners.on_run_superseded)
+    further = _further(settings, parts, seen, servers)
+    handlers = Handlers(asking, settings.max_rca_attempts, further)
+    _listen(parts, handlers, Listeners(news), stoppable=further is None)
     return Service(
         settings=settings,
         port=settings.rca_port,
@@ -65,6 +74,40 @@ def build(flags: Sequence[str] = ()) -> Service:
         resources=[servers],
         notice=lambda: outside.notice(servers),
     )
+
+
+def _listen(parts: Parts, handlers: Handlers, listeners: Listeners, *, stoppable: bool) -> None:
+    """Subscribe. What looks for a wish to stop by itself keeps what it has until then."""
+    bus, budgets = parts.bus, BudgetHandlers(handlers, parts.reader)
+    working = replace(move(RunState.INVESTIGATING), stoppable=stoppable)
+    begin = move(RunState.RECEIVED, during=RunState.INVESTIGATING)
+    bus.on(IncidentOpened, handlers.on_incident_opened, replace(begin, stoppable=stoppable))
+    bus.on(HypothesisRejected, handlers.on_hypothesis_rejected, working)
+    bus.on(BudgetExtended, budgets.on_budget_extended, working)
+    bus.on_timer(TimerKind.BUDGET_EXPIRY, budgets.on_budget_due, working)
+    bus.watch(AlertRepeated, listeners.on_alert_repeated)
+    bus.watch(RunSuperseded, listeners.on_run_superseded)
+
+
+def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) -> Further | None:
+    """Return what a model is asked through; None if no model is set."""
+    model = roles.model(settings, ModelRole.RCA)
+    if model is None:
+        return None
+    litellm_client.warm_up()
+    source, gitops = LocalGitSource(), config.load(settings.gitops_file)
+    others, redactor = outside.toolsets(settings, servers), Redactor(secrets_of(settings))
+
+    def reading(fleet: Fleet) -> Catalogue:
+        known = tools.registry(
+            fleet, seen.history, source, gitops, settings.toolsets, outside=others
+        )
+        return tools.catalogue(known, Mode.ASK, redactor)
+
+    engine = Engine(limits=settings.investigation_limits, ledger=RedisLedger(parts.redis))
+    investigator = Investigator(model, engine, seen, reading, saver(parts.raw_redis, *TYPES))
+    patience = timedelta(minutes=settings.budget_minutes)
+    return Further(investigator, parts.reader, parts.bus, seen.clock, patience)
 
 
 def world(settings: Settings, servers: Servers) -> World:

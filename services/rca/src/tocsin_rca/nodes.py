@@ -9,6 +9,7 @@ from tocsin_contracts import (
     Hypothesis,
     HypothesisFormed,
     InvestigationInconclusive,
+    Rejection,
     RunId,
 )
 from tocsin_kit import logging
@@ -16,6 +17,7 @@ from tocsin_rca import collectors
 from tocsin_rca.analyzers import Analyzer, analyze
 from tocsin_rca.collectors import alerts
 from tocsin_rca.evidence import Case, conclude
+from tocsin_rca.evidence.seen import objects_seen
 from tocsin_rca.ports import LateNews, World
 from tocsin_rca.state import RcaState
 
@@ -58,7 +60,10 @@ class Nodes:
         # Findings point at evidence by its id, which means something else after a second look.
         findings = state["findings"] if kept else analyze(case, self._analyzers)
         self._cases.pop(_key(state), None)
-        return {"answer": answer(run_id, case, findings, state["attempt"], state["rejected"])}
+        told = answer(run_id, case, findings, state["attempt"], state["rejected"])
+        ruled_out = state.get("rejections", [])
+        objects = sorted(objects_seen(case), key=str)
+        return {"answer": with_reasons(told, ruled_out), "objects": objects}
 
     async def _case(self, state: RcaState) -> Case:
         """Return what this attempt saw, with the alerts that joined the run meanwhile.
@@ -94,6 +99,18 @@ def answer(
         evidence=found.evidence,
         candidates=found.candidates,
     )
+
+
+def with_reasons(
+    told: HypothesisFormed | InvestigationInconclusive, ruled_out: Sequence[Rejection]
+) -> HypothesisFormed | InvestigationInconclusive:
+    """Return an answer that says why checks have ruled out what they did."""
+    if isinstance(told, HypothesisFormed):
+        hypothesis = told.hypothesis.model_copy(update={"rejections": tuple(ruled_out)})
+        return told.model_copy(update={"hypothesis": hypothesis})
+    known = [f"{one.cause.value}: {', '.join(one.reasons)}" for one in ruled_out if one.reasons]
+    said = f"{told.why} The checks said: {'; '.join(known)}" if known else told.why
+    return told.model_copy(update={"why": said})
 
 
 def _key(state: RcaState) -> tuple[str, int]:

@@ -1,15 +1,18 @@
 """Settings of the rca service."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
+from tocsin_agents.limits.budgets import Limits
+from tocsin_agents.models.settings import ModelSettings
 from tocsin_agents.remote.config import ExternalAgent
 from tocsin_mcp.settings import McpSettings
 
 
-class Settings(McpSettings):
+class Settings(McpSettings, ModelSettings):
     """Everything an operator can change about rca."""
 
     service: ClassVar[str] = "rca"
@@ -44,6 +47,16 @@ class Settings(McpSettings):
     investigation_calls: int = Field(
         default=200, ge=1, description="Questions one investigation may ask."
     )
+    investigation_limits: Limits = Field(
+        default=Limits(),
+        description="What a model may spend on a run, a source and a day: docs/agents.md#limits.",
+    )
+    budget_minutes: float = Field(
+        default=30,
+        gt=0,
+        le=60 * 24 * 20,
+        description="Minutes that an investigation near a limit waits for people to give more.",
+    )
     prometheus_url: str = Field(
         default="", description="Prometheus, or what speaks its API, that is asked; empty: none."
     )
@@ -61,3 +74,11 @@ class Settings(McpSettings):
         pattern=r"^([a-zA-Z_][a-zA-Z0-9_]*)?$",
         description="Label that tells clusters apart in it; empty: it knows only one.",
     )
+
+    @field_validator("investigation_limits", mode="before")
+    @classmethod
+    def _of_a_run(cls, given: Any) -> Any:
+        """Keep the limits of a run that are not named: to leave one out is no way to lift it."""
+        if not isinstance(given, Mapping) or not isinstance(given.get("run"), Mapping):
+            return given
+        return {**given, "run": {**Limits().run.model_dump(), **given["run"]}}

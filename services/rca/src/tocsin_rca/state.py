@@ -2,7 +2,15 @@
 
 from typing import TypedDict
 
-from tocsin_contracts import Alert, CauseClass, Event, Finding
+from tocsin_contracts import (
+    Alert,
+    CauseClass,
+    Finding,
+    HypothesisFormed,
+    InvestigationInconclusive,
+    ObjectRef,
+    Rejection,
+)
 
 
 class RcaState(TypedDict, total=False):
@@ -12,5 +20,7 @@ class RcaState(TypedDict, total=False):
     alert: Alert
     attempt: int
     rejected: list[CauseClass]
+    rejections: list[Rejection]
+    objects: list[ObjectRef]
     findings: list[Finding]
-    answer: Event
+    answer: HypothesisFormed | InvestigationInconclusive

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from pydantic import BaseModel
 
+from tocsin_agents.callbacks import first
 from tocsin_agents.limits.budgets import Limit
 from tocsin_agents.loop import events
 from tocsin_agents.loop.calling import Calling, Made, arguments_of, identity, refusal, repeats
@@ -137,14 +138,19 @@ class Acting:
 
 async def _submitted(turn: Turn, call: ToolCall, schema: type[BaseModel]) -> Made:
     found = validated(schema, call.arguments)
-    if not isinstance(found, str):
+    wrong = found if isinstance(found, str) else await _objection(turn, found)
+    if not isinstance(found, str) and wrong is None:
         await finish_object(turn, schema, found)
         return Made(call, own(call, ToolResult(status=Status.OK, message="taken")), used=True)
     if turn.was["repaired"]:
-        turn.end(Ending.INVALID, why=found)
+        turn.end(Ending.INVALID, why=wrong or "")
     turn.set["repaired"] = turn.set["must_submit"] = True
-    wrong = f"the result does not fit; submit it again, whole and right: {found}"
-    return Made(call, own(call, ToolResult(status=Status.ERROR, error=wrong)), used=True)
+    again = f"the result does not fit; submit it again, whole and right: {wrong}"
+    return Made(call, own(call, ToolResult(status=Status.ERROR, error=again)), used=True)
+
+
+async def _objection(turn: Turn, found: BaseModel) -> str | None:
+    return await first(turn.agent.callbacks.check_result, turn.step, found)
 
 
 def _nudge(turn: Turn) -> None:

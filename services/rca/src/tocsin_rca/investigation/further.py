@@ -1,0 +1,89 @@
+"""Whether a model looks further: after the analyzers, unless they are sure or the run is over."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+
+from tocsin_agents.loop.following import following
+from tocsin_agents.loop.invocation import Cancel
+from tocsin_agents.loop.watching import StoppedError, watching
+from tocsin_contracts import BudgetExhausted, Event, RunCancelRequested, RunId, derive_id
+from tocsin_kit import logging
+from tocsin_kit.timers import Timer
+from tocsin_kit.topology import TimerKind
+from tocsin_rca.investigation.investigator import Asked, Investigator
+from tocsin_rca.investigation.known import Known
+from tocsin_rca.investigation.ports import Runs, Timers
+from tocsin_rca.ports import Clock
+
+A_DAY = 86_400.0
+"""Longer than the analyzers take, which have a budget of their own."""
+
+EVERY_SECONDS = 2.0
+"""How often it is looked whether somebody wants the run to stop."""
+
+log = logging.get(__name__)
+
+
+class Further:
+    """Lets an investigator work on what the analyzers leave open, until somebody stops the run.
+
+    `patience` is how long it waits for people when it nears a limit.
+    """
+
+    def __init__(
+        self,
+        investigator: Investigator,
+        runs: Runs,
+        timers: Timers,
+        clock: Clock,
+        patience: timedelta,
+    ) -> None:
+        self._investigator = investigator
+        self._runs = runs
+        self._timers = timers
+        self._clock = clock
+        self._patience = patience
+
+    async def answer(
+        self, event: Event, analysed: Callable[[], Awaitable[Known]], asked: Asked | None
+    ) -> Event | None:
+        """Return what an attempt comes to, or that it waits; None if the run is to stop."""
+        cancel = Cancel()
+        async with following(partial(self._wish, event.run_id), cancel, EVERY_SECONDS):
+            told = await self._told(analysed, cancel, asked)
+        if isinstance(told, BudgetExhausted):
+            await self._wake(event, told)
+        return told
+
+    async def _told(
+        self, analysed: Callable[[], Awaitable[Known]], cancel: Cancel, asked: Asked | None
+    ) -> Event | None:
+        try:
+            async with watching(A_DAY, cancel):
+                known = await analysed()
+        except StoppedError:
+            return None
+        if known.is_decided:
+            return known.answer
+        told = await self._investigator.investigate(known, cancel, asked)
+        if told is None:
+            log.info("rca.investigation_stopped", by=cancel.by)
+        return told
+
+    async def _wake(self, event: Event, told: BudgetExhausted) -> None:
+        """End the wait some time; the timer names the very pause, by the id that it will have."""
+        timer = Timer(
+            kind=TimerKind.BUDGET_EXPIRY,
+            run_id=told.run_id,
+            due_at=self._clock.now() + self._patience,
+            about=derive_id(event.id, BudgetExhausted.topic),
+        )
+        await self._timers.set_timer(timer)
+
+    async def _wish(self, run_id: RunId) -> str | None:
+        run = await self._runs.get(run_id)
+        if run is None or not (run.cancel_requested or run.state.terminal):
+            return None
+        asked = run.fact(RunCancelRequested)
+        return asked.by if asked else ""
