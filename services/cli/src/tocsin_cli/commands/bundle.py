@@ -23,7 +23,16 @@ CLUSTER_WIDE = (
     *("nodes", "namespaces", "persistentvolumes", "storageclasses", "ingressclasses"),
     "priorityclasses",
 )
-CUSTOM = ("prometheusrules.monitoring.coreos.com", "applications.argoproj.io")
+CUSTOM = (
+    "prometheusrules.monitoring.coreos.com",
+    "applications.argoproj.io",
+    "kustomizations.kustomize.toolkit.fluxcd.io",
+    "helmreleases.helm.toolkit.fluxcd.io",
+    "gateways.gateway.networking.k8s.io",
+    "httproutes.gateway.networking.k8s.io",
+    "virtualservices.networking.istio.io",
+    "destinationrules.networking.istio.io",
+)
 _KEYS = (
     "-o=go-template={{range .items}}{{.metadata.namespace}} {{.metadata.name}} {{.type}}"
     "{{range $key, $value := .data}} {{$key}}{{end}}\n{{end}}"

@@ -6,8 +6,10 @@ from typing import Protocol
 from tocsin_contracts import Finding
 from tocsin_kit.registry import Registry
 from tocsin_rca.analyzers.admission import Admission
+from tocsin_rca.analyzers.app_symptoms import AppSymptoms
 from tocsin_rca.analyzers.autoscaler_maximum import AutoscalerMaximum
 from tocsin_rca.analyzers.autoscaler_metrics import AutoscalerMetrics
+from tocsin_rca.analyzers.bad_release import BadRelease
 from tocsin_rca.analyzers.connection_pool import ConnectionPool
 from tocsin_rca.analyzers.control_plane import ControlPlane
 from tocsin_rca.analyzers.cpu_overload import CpuOverload
@@ -16,10 +18,15 @@ from tocsin_rca.analyzers.database_state import DatabaseState
 from tocsin_rca.analyzers.devices import Devices
 from tocsin_rca.analyzers.disruption_budget import DisruptionBudget
 from tocsin_rca.analyzers.ephemeral_storage import EphemeralStorage
+from tocsin_rca.analyzers.gateway_route import GatewayRoute
+from tocsin_rca.analyzers.gitops_sync import GitopsSync
 from tocsin_rca.analyzers.image_tag import ImageTag
+from tocsin_rca.analyzers.ingress_route import IngressRoute
 from tocsin_rca.analyzers.limit_range import LimitRange
 from tocsin_rca.analyzers.memory_leak import MemoryLeak
+from tocsin_rca.analyzers.network_degraded import NetworkDegraded
 from tocsin_rca.analyzers.network_policy import NetworkPolicy
+from tocsin_rca.analyzers.no_incident import NoIncident
 from tocsin_rca.analyzers.node_labels import NodeLabels
 from tocsin_rca.analyzers.node_memory import NodeMemory
 from tocsin_rca.analyzers.node_ready import NodeReady
@@ -27,6 +34,7 @@ from tocsin_rca.analyzers.node_services import NodeServices
 from tocsin_rca.analyzers.oom_limit import OomLimit
 from tocsin_rca.analyzers.out_of_memory import OutOfMemory
 from tocsin_rca.analyzers.pod_capacity import PodCapacity
+from tocsin_rca.analyzers.pod_dns import PodDns
 from tocsin_rca.analyzers.pod_spread import PodSpread
 from tocsin_rca.analyzers.preemption import Preemption
 from tocsin_rca.analyzers.probe_path import ProbePath
@@ -35,6 +43,7 @@ from tocsin_rca.analyzers.quota import Quota
 from tocsin_rca.analyzers.rate_limit import RateLimit
 from tocsin_rca.analyzers.rbac import Rbac
 from tocsin_rca.analyzers.request_size import RequestSize
+from tocsin_rca.analyzers.rollout_stuck import RolloutStuck
 from tocsin_rca.analyzers.service_account import ServiceAccount
 from tocsin_rca.analyzers.service_address import ServiceAddress
 from tocsin_rca.analyzers.service_port import ServicePort
@@ -94,6 +103,15 @@ BUILTIN: tuple[Analyzer, ...] = (
     NodeServices(),
     ControlPlane(),
     NodeReady(),
+    PodDns(),
+    IngressRoute(),
+    GatewayRoute(),
+    NetworkDegraded(),
+    AppSymptoms(),
+    BadRelease(),
+    RolloutStuck(),
+    GitopsSync(),
+    NoIncident(),
 )
 
 

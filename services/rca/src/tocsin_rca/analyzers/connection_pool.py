@@ -24,6 +24,9 @@ _SPENT = re.compile(
     r"|no more connections allowed|Timeout waiting for (?:idle object|connection from pool)"
     r"|connection pool[^\n]{0,60}(?:exhaust|\b100 ?%)|redis: connection pool timeout"
 )
+_NO_HOST = re.compile(r"All host\(s\) tried")
+"""So drivers of Cassandra say that no server answers, whatever follows."""
+
 _KNOB = re.compile(
     r"(?i)pool.{0,20}(?:size|max|limit)|max.{0,12}(?:pool|conn)|conn.{0,12}(?:max|limit)"
 )
@@ -36,7 +39,7 @@ class ConnectionPool:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; its change undoes a commit that made the pool smaller."""
-        found = saying(case, _SPENT)
+        found = tuple(one for one in saying(case, _SPENT) if not _NO_HOST.search(one.text))
         if not found:
             return ()
         knob = next(_lowered(case), None)

@@ -33,6 +33,9 @@ NAMESPACED = (
     "PersistentVolumeClaim",
     "NetworkPolicy",
     "Ingress",
+    "HTTPRoute",
+    "VirtualService",
+    "DestinationRule",
 )
 CLUSTER_WIDE = (
     "Node",
@@ -42,7 +45,7 @@ CLUSTER_WIDE = (
     "IngressClass",
     "PriorityClass",
 )
-ELSEWHERE = ("PrometheusRule", "Application")
+ELSEWHERE = ("PrometheusRule", "Application", "Kustomization", "HelmRelease", "Gateway")
 """Kinds whose objects are often kept in another namespace than the one they are about."""
 
 

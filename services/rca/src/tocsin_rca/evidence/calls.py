@@ -61,7 +61,7 @@ _UNAVAILABLE = re.compile(
     r"|code = Unavailable|StatusCode\.UNAVAILABLE|UnableToConnect|Bad Gateway|\bUNAVAILABLE: "
     r"|ServerSelectionTimeout|No servers available|failed to connect to all addresses"
     r"|(?:failed|unable|could not|cannot|can't) (?:to )?connect to|not possible to connect to"
-    r"|connection error|unreachable"
+    r"|connection error|unreachable|All host\(s\) tried|NoHostAvailable|NoBrokersAvailable"
 )
 _KINDS = (
     (_DNS_SILENT, How.DNS_SILENT),
@@ -102,7 +102,18 @@ _NAMED = tuple(
 _HINTS = (
     *("refused", "timed", "timeout", "resol", "host", "unavailable", "upstream", "reset", "pipe"),
     *("connect", "dns", "lookup", "errno", "econn", "notfound", "eai_", "deadline", "eof"),
-    *("unreach", "111", "gateway", "nxdomain", "address", "server", "hang up", "route"),
+    *(
+        "unreach",
+        "111",
+        "gateway",
+        "tried",
+        "broker",
+        "nxdomain",
+        "address",
+        "server",
+        "hang up",
+        "route",
+    ),
 )
 """At least one of these words is in every line that the patterns above match."""
 

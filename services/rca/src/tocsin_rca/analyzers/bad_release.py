@@ -1,0 +1,125 @@
+"""Errors that begin with the rollout of another version, which a commit or a ReplicaSet tells."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tocsin_cluster.events import read_time
+from tocsin_cluster.manifest import Container, Manifest, dig
+from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
+from tocsin_rca.evidence.alerted import Theme, tells_of
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.complaints import complaints
+from tocsin_rca.evidence.doubts import Doubt, explained, weighed
+from tocsin_rca.evidence.images import only_version_differs
+from tocsin_rca.evidence.lines import Line, quoted
+
+_SOON = timedelta(hours=2)
+_REVISION = "deployment.kubernetes.io/revision"
+_THEMES = (Theme.ERRORS, Theme.LATENCY, Theme.CRASH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """What runs now and what ran before, with who says so and when it began."""
+
+    container: Container
+    before: str
+    now: str
+    told: str
+    at: datetime | None
+    ids: tuple[str, ...]
+
+
+class BadRelease:
+    """The version changed shortly before a program began to fail."""
+
+    name = "bad_release"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding for the newest version of a container that changed."""
+        wrong = complaints(case)
+        troubled = bool(wrong) or _crashes(case)
+        if not any(tells_of(case, theme) for theme in _THEMES) or not troubled:
+            return ()
+        found = [_finding(case, release, wrong) for release in _releases(case)]
+        return tuple(found[:1])
+
+
+def _releases(case: Case) -> Iterator[_Release]:
+    workload = case.workload_manifest
+    for container in workload.data.containers() if workload else ():
+        now = container.dig("image")
+        if not isinstance(now, str) or workload is None or case.workload is None:
+            continue
+        change = case.last_change(case.workload, (*container.path, "image"), now)
+        before = change.field.before if change else None
+        if change and isinstance(before, str) and only_version_differs(before, now):
+            ids = (change.seen.id, workload.id)
+            yield _Release(container, before, now, change.told, change.seen.data.at, ids)
+        else:
+            yield from _of_replica_sets(case, container, now)
+
+
+def _of_replica_sets(case: Case, container: Container, now: str) -> Iterator[_Release]:
+    """The version of the revision before this one, which the cluster still remembers."""
+    owned = [rs for rs in case.objects("ReplicaSet") if _is_owned(rs.data, case.workload)]
+    revisions = sorted((number, rs.id, rs) for rs in owned if (number := _revision(rs.data)))
+    if len(revisions) < len(("before", "now")):
+        return
+    (_, before_id, old), (_, now_id, new) = revisions[-2:]
+    before, current = (_image(rs.data, container.name) for rs in (old, new))
+    if current == now and before and only_version_differs(before, now):
+        at = read_time(new.data.dig("metadata", "creationTimestamp"))
+        told = f"revision {_revision(new.data)}"
+        yield _Release(container, before, now, told, at, (before_id, now_id))
+
+
+def _is_owned(replica_set: Manifest, workload: ObjectRef | None) -> bool:
+    owner = replica_set.owner
+    return bool(owner and workload and owner.name == workload.name)
+
+
+def _revision(manifest: Manifest) -> int:
+    said = str(manifest.dig("metadata", "annotations", _REVISION) or "")
+    return int(said) if said.isdigit() else 0
+
+
+def _image(manifest: Manifest, name: str) -> str | None:
+    container = manifest.container(name)
+    image = container.dig("image") if container else None
+    return image if isinstance(image, str) else None
+
+
+def _crashes(case: Case) -> bool:
+    return any(
+        dig(one.status, "state", "waiting", "reason") == "CrashLoopBackOff"
+        for one in case.containers
+    )
+
+
+def _finding(case: Case, release: _Release, wrong: tuple[Line, ...]) -> Finding:
+    workload = case.workload or ObjectRef(kind="Deployment", name=release.container.name)
+    doubts = tuple(_doubts(case, release))
+    path = (*release.container.path, "image")
+    version = release.now.rpartition(":")[2]
+    said = f" ({quoted(wrong[0])})" if wrong else ""
+    return Finding(
+        cause=CauseClass.BAD_RELEASE,
+        object=workload,
+        confidence=weighed(0.93, doubts),
+        summary=f"{workload} fails since {version} was released{said}.",
+        evidence=tuple(dict.fromkeys((*release.ids, *(line.id for line in wrong[:3])))),
+        change=FieldChange(object=workload, path=path, old=release.now, new=release.before),
+        because=explained(f"{release.told} released it; {release.before} ran before.", doubts),
+    )
+
+
+def _doubts(case: Case, release: _Release) -> Iterator[Doubt]:
+    began = case.alert.starts_at
+    if began and release.at and release.at > began:
+        yield Doubt("the alert is older than the release", 0.4)
+    elif began and release.at and began - release.at > _SOON:
+        yield Doubt("hours of quiet lie between the release and the alert", 0.15)
+    if release.at is None:
+        yield Doubt("it is not known when it was released", 0.1)
