@@ -73,8 +73,13 @@ def _finding(case: Case, refusal: _Refusal, one: Told) -> tuple[Finding, ...]:
             cause=refusal.cause,
             object=owner,
             confidence=sure(case, one.about, refusal.confidence),
-            summary=f"Admission refuses {owner}: {one.match.group()[:_LONGEST]}.",
+            summary=f"Admission refuses {owner}: {_words(one)}.",
             evidence=proof(case, one.id),
             because="Whether the object or the rule has to change is for a person to decide.",
         ),
     )
+
+
+def _words(one: Told) -> str:
+    """Return the refusal on one line: policy engines write theirs on several."""
+    return " ".join(one.match.string[one.match.start() :][: 2 * _LONGEST].split())[:_LONGEST]

@@ -13,11 +13,11 @@ from tocsin_rca.evidence.statements import Told, told
 
 _CONTAINER = re.compile(
     r"Container (?P<container>[\w.-]{1,63}) exceeded its local ephemeral storage limit"
-    r" \\?\"(?P<limit>\w{1,20})"
+    r" \\?\"(?P<limit>\w{1,20})\\?\""
 )
 _VOLUME = re.compile(
     r"Usage of EmptyDir volume \\?\"(?P<volume>[\w.-]{1,63})\\?\" exceeds the limit"
-    r" \\?\"(?P<limit>\w{1,20})"
+    r" \\?\"(?P<limit>\w{1,20})\\?\""
 )
 _POD = re.compile(
     r"(?i)ephemeral local storage usage exceeds the total limit of containers (?P<limit>\w{1,20})"

@@ -1,17 +1,20 @@
 """Pods that no node suits, as no node carries the labels that they ask for."""
 
 from collections.abc import Mapping
+from difflib import SequenceMatcher
 from typing import Any
 
 from tocsin_cluster.manifest import POD_TEMPLATE
 from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.decisive import decisive
-from tocsin_rca.evidence.likeness import meant
 from tocsin_rca.evidence.node_facts import NodeFacts
 from tocsin_rca.evidence.placement import Obstacle
 from tocsin_rca.evidence.pod_needs import affinity_terms, fits_affinity, node_selector
 from tocsin_rca.evidence.unscheduled import Unscheduled, unscheduled
+
+_ALIKE = 0.6
+"""Labels are short, and only one value is in question."""
 
 
 class NodeLabels:
@@ -75,10 +78,14 @@ def _change(
         because = f"{commit.told} changed it from {before}; this undoes that."
         return _set(seen, path, value, before), because, (commit.seen.id,)
     known = {node.labels[key] for node in labelled if key in node.labels}
-    right = meant(value, known)
-    if right is None:
+    right = known.pop() if len(known) == 1 else None
+    if right is None or not _is_alike(value, right):
         return None, "", ()
     return _set(seen, path, value, right), f"Nodes carry {key}={right}, and nothing like it.", ()
+
+
+def _is_alike(written: str, right: str) -> bool:
+    return SequenceMatcher(None, written.lower(), right.lower(), autojunk=False).ratio() >= _ALIKE
 
 
 def _path(seen: Unscheduled, key: str) -> FieldPath:

@@ -65,7 +65,8 @@ def _printed(text: str, asked: list[str]) -> Iterator[tuple[str, str]]:
             name = unit["unit"] or unit["plain"]
         if active and name:
             found = True
-            yield name, f"{active['state']} {active['sub'] or ''}".strip()
+            sub = f" ({active['sub']})" if active["sub"] else ""
+            yield name, f"{active['state']}{sub}"
     if not found:
         yield from zip(asked, (one["state"] for one in _WORD.finditer(text)), strict=False)
 
