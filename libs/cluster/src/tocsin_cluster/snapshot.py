@@ -32,7 +32,8 @@ class SnapshotCluster:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._recording = recording.read(folder)
-        self._one_reads = asyncio.Lock()
+        self._one_looks = asyncio.Lock()
+        self._next: asyncio.Future[Recording] | None = None
 
     @property
     def recorded_at(self) -> datetime | None:
@@ -84,9 +85,16 @@ class SnapshotCluster:
         return await asyncio.to_thread(_read_log, self._folder / "logs" / namespace / pod / name)
 
     async def _read(self) -> Recording:
-        async with self._one_reads:
+        """Look at the folder again; all who ask while another looks share the next look."""
+        if self._next is None or self._next.done():
+            self._next = asyncio.ensure_future(self._look())
+        return await asyncio.shield(self._next)
+
+    async def _look(self) -> Recording:
+        async with self._one_looks:
+            self._next = None  # whoever asks from now on must see what changes from now on
             self._recording = await asyncio.to_thread(self._recording.renewed)
-        return self._recording
+            return self._recording
 
 
 def _in(ref: ObjectRef, namespace: str) -> bool:
