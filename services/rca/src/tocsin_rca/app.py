@@ -1,7 +1,7 @@
 """Composition root: the only file that knows every part of rca."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -42,8 +42,10 @@ from tocsin_rca.handlers import BudgetHandlers, Handlers, Listeners
 from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
 from tocsin_rca.nodes import Nodes
-from tocsin_rca.ports import Clusters, Metrics, World
+from tocsin_rca.ports import Clusters, Metrics, Runbooks, World
 from tocsin_rca.settings import Settings
+from tocsin_rca.sources.knowledge import KnowledgeFolder
+from tocsin_rca.sources.pages import RunbookPages
 from tocsin_rca.sources.prometheus import Access, Prometheus
 from tocsin_rca.state import RcaState
 from tocsin_rca.tools import outside
@@ -117,6 +119,7 @@ def world(settings: Settings, servers: Servers) -> World:
         history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
         clock=SystemClock(),
         metrics=_metrics(settings),
+        runbooks=tuple(_runbooks(settings)),
     )
 
 
@@ -140,3 +143,10 @@ def _metrics(settings: Settings) -> Metrics | None:
             cluster_label=settings.prometheus_cluster_label,
         )
     )
+
+
+def _runbooks(settings: Settings) -> Iterator[Runbooks]:
+    if settings.knowledge_dir:
+        yield KnowledgeFolder(settings.knowledge_dir)
+    if settings.runbook_hosts:
+        yield RunbookPages(settings.runbook_hosts)

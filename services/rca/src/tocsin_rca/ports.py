@@ -7,7 +7,7 @@ from typing import Protocol
 
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Cluster
-from tocsin_contracts import FieldPath, ObjectRef, RelatedAlert, RunId, Scalar
+from tocsin_contracts import Alert, FieldPath, ObjectRef, RelatedAlert, RunId, Scalar
 
 
 class Clock(Protocol):
@@ -148,6 +148,25 @@ class Metrics(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Runbook:
+    """What people wrote down to do about an alert; `where` is its file or its address."""
+
+    where: str
+    text: str
+
+
+class Runbooks(Protocol):
+    """Somewhere that runbooks are kept. May raise TocsinError."""
+
+    @property
+    def source(self) -> str:
+        """Who answers, as evidence names it."""
+
+    async def about(self, alert: Alert) -> tuple[Runbook, ...]:
+        """Return those about an alert, the best first; they are bounded."""
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """Everything outside that an investigation looks at."""
 
@@ -155,3 +174,4 @@ class World:
     history: History
     clock: Clock
     metrics: Metrics | None = None
+    runbooks: tuple[Runbooks, ...] = ()

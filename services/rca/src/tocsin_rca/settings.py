@@ -74,6 +74,12 @@ class Settings(McpSettings, ModelSettings):
         pattern=r"^([a-zA-Z_][a-zA-Z0-9_]*)?$",
         description="Label that tells clusters apart in it; empty: it knows only one.",
     )
+    knowledge_dir: Path | None = Field(
+        default=None, description="Folder of runbooks, as text files: docs/diagnosis.md#runbooks."
+    )
+    runbook_hosts: tuple[str, ...] = Field(
+        default=(), description="Hosts, or host:port, whose pages alerts may name as their runbook."
+    )
 
     @field_validator("investigation_limits", mode="before")
     @classmethod

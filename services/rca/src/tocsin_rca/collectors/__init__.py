@@ -22,6 +22,7 @@ from tocsin_rca.collectors import (
     outputs,
     pods,
     rollouts,
+    runbooks,
     services,
     usage,
 )
@@ -55,6 +56,7 @@ BUILTIN: tuple[Collector, ...] = (
     around.collect,
     rollouts.collect,
     metrics.collect,
+    runbooks.collect,
 )
 
 
@@ -70,6 +72,7 @@ async def collect(alert: Alert, world: World, budget: Budget) -> Case:
         clock=world.clock,
         budget=budget,
         metrics=world.metrics,
+        runbooks=world.runbooks,
     )
     files, unread = await declared.look(alert, inquiry)
     target, unseen = await _target(alert, inquiry, files)

@@ -14,7 +14,7 @@ from tocsin_cluster.printed import Printed
 from tocsin_contracts import EvidenceKind, ObjectRef
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.evidence import Observation, observe
-from tocsin_rca.ports import Clock, Declared, FieldHistory, History, Metrics
+from tocsin_rca.ports import Clock, Declared, FieldHistory, History, Metrics, Runbooks
 
 T = TypeVar("T")
 Observations = tuple[Observation[object], ...]
@@ -30,6 +30,7 @@ class Inquiry:
     clock: Clock
     budget: Budget
     metrics: Metrics | None = None
+    runbooks: tuple[Runbooks, ...] = ()
 
     async def ask(self, source: str, query: str, answer: Awaitable[Observations]) -> Observations:
         """Return the answer, or one observation that says why there is none."""
