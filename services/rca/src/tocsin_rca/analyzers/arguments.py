@@ -11,19 +11,21 @@ _FLAGS = re.compile(
     r"(?i)unknown (?:shorthand )?flag\b|flag provided but not defined|flag needs an argument"
     r"|unrecogni[sz]ed (?:arguments?|option|command[- ]line|flag|VM option)"
     r"|(?:invalid|illegal|unknown|bad|unsupported) option\b(?! name)|no such option"
-    r"|unknown (?:command|argument|parameter|switch)\b|unexpected argument|invalid argument \S{1,80} for"
+    r"|unknown (?:command|argument|parameter|switch)\b|unexpected argument"
+    r"|invalid argument \S{1,80} for"
     r"|found argument .{1,80} which wasn't expected|arguments are required|missing required arg"
     r"|required flag\(?s?\)? |invalid value .{1,80} for (?:flag|option|'?--?\w)|unknown variable '"
     r"|option requires an argument|too (?:many|few) arguments|wrong number of arguments"
-    r"|Could not create the Java Virtual Machine|Invalid maximum heap size|Invalid initial heap size"
+    r"|Could not create the Java Virtual Machine|Invalid maximum heap size"
+    r"|Invalid initial heap size"
     r"|Error parsing commandline|error: unexpected extra argument"
 )
 _SYNTAX = re.compile(
-    r"(?i)\bsyntax error(?: near|:| in| at|,| \()|\bsyntax error\b.{0,20}unexpected|unexpected EOF while"
+    r"(?i)\bsyntax error(?: near|:| in|,| \()|\bsyntax error\b.{0,20}unexpected"
+    r"|unexpected EOF while"
     r"|unterminated quoted string|unexpected end of file|unary operator expected"
     r"|File \"<string>\", line \d{1,5}[^\n]{0,20}\n[^\n]{0,200}\n[^\n]{0,200}\n?SyntaxError"
 )
-_IN_DATABASE = re.compile(r"(?i)sql|statement|query|relation|select |insert |LINE \d|json|yaml")
 
 
 class Arguments:
@@ -35,7 +37,12 @@ class Arguments:
         """Return one finding; a commit that changed the arguments is undone."""
         found = findings(
             case,
-            Saying(CauseClass.CONTAINER_ARGS_INVALID, _FLAGS, 0.92, "{who} refuses its arguments: {said}"),
+            Saying(
+                CauseClass.CONTAINER_ARGS_INVALID,
+                _FLAGS,
+                0.92,
+                "{who} refuses its arguments: {said}",
+            ),
             Saying(
                 CauseClass.CONTAINER_ARGS_INVALID,
                 _SYNTAX,
@@ -43,9 +50,7 @@ class Arguments:
                 "The script that {who} runs cannot be read: {said}",
             ),
         )
-        if not found or _IN_DATABASE.search(found[0].summary):
-            return ()
-        return (_with_change(case, found[0]),)
+        return tuple(_with_change(case, finding) for finding in found)
 
 
 def _with_change(case: Case, finding: Finding) -> Finding:

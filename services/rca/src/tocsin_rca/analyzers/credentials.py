@@ -17,7 +17,8 @@ _DATABASE = re.compile(
 )
 _QUEUE = re.compile(
     r"NOAUTH\b|WRONGPASS\b|(?i:ERR invalid password|AUTH <password> called without any password"
-    r"|invalid username-password pair|SaslAuthenticationException|SASL authentication (?:error|failed)"
+    r"|invalid username-password pair|SaslAuthenticationException|SASL authentication (?:error"
+    r"|failed)"
     r"|ACCESS_REFUSED|username or password not allowed|Authentication failed: Invalid username)"
 )
 _SERVICE = re.compile(
@@ -25,7 +26,8 @@ _SERVICE = re.compile(
     r"|ExpiredToken\b|(?i:security token included in the request is (?:expired|invalid))"
     r"|\binvalid_(?:grant|client)\b|AADSTS70\d{3}"
     r"|(?i:\binvalid (?:api[ _-]?key|bearer token|credentials|auth token|access token)\b"
-    r"|(?:api[ _-]?key|access token|bearer token|token) (?:is |has )?(?:been )?(?:invalid|expired|revoked)\b"
+    r"|(?:api[ _-]?key|access token|bearer token|token) (?:is |has )?(?:been )?(?:invalid"
+    r"|expired|revoked)\b"
     r"|incorrect (?:api[ _-]?key|username or password|password)|bad credentials"
     r"|unable to authenticate user|authentication failed(?! open)|authentication failure"
     r"|failed to authenticate|Permission denied \(publickey)"

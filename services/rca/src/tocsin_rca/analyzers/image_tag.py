@@ -3,15 +3,21 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest, dig
-from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding
+from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.concern import proof, sure
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
+from tocsin_rca.evidence.hearing import subject
 from tocsin_rca.evidence.images import only_version_differs
 from tocsin_rca.evidence.observation import Observation
+from tocsin_rca.evidence.pulls import Trouble, failed_pulls
 from tocsin_rca.evidence.sightings import Change, ContainerSighting
+from tocsin_rca.evidence.undoing import changes, undo
+from tocsin_rca.ports import ChangedField
 
 _WAITING = ("ErrImagePull", "ImagePullBackOff")
 _ABSENT = re.compile(r"(?i)manifest unknown|manifest for \S+ not found|: not found|code = NotFound")
@@ -53,7 +59,40 @@ class ImageTag:
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each container; without a last good image there is no change."""
         found = {absent.sighting.name: absent for absent in _absent(case)}
-        return tuple(_finding(absent) for absent in found.values())
+        return tuple(_finding(absent) for absent in found.values()) or _from_afar(case)
+
+
+def _from_afar(case: Case) -> tuple[Finding, ...]:
+    """What events alone tell, where no pod with its workload was seen."""
+    found: dict[ObjectRef, Finding] = {}
+    for pull in failed_pulls(case):
+        workload = subject(case, pull.about)
+        unexplained = pull.trouble is Trouble.UNSAID
+        if pull.trouble is not Trouble.ABSENT and not unexplained:
+            continue
+        change = next(changes(case, partial(_replaced, image=pull.image)), None)
+        if unexplained and change is None:
+            continue
+        edit = undo(case, change) if change else None
+        surest = 0.95 if edit else 0.92
+        found.setdefault(
+            workload,
+            Finding(
+                cause=CauseClass.IMAGE_TAG_NOT_FOUND,
+                object=workload,
+                confidence=0.75 if unexplained else sure(case, pull.about, surest),
+                summary=f"The image {pull.image} that {workload} should run cannot be had.",
+                evidence=proof(case, *pull.ids, *((change.seen.id,) if change and edit else ())),
+                change=edit,
+                because=f"{change.told} set it; this undoes that." if change and edit else "",
+            ),
+        )
+    return tuple(found.values())
+
+
+def _replaced(field: ChangedField, *, image: str) -> bool:
+    before, after = str(field.before), str(field.after)
+    return field.path[-1] == "image" and after == image and only_version_differs(before, after)
 
 
 def _absent(case: Case) -> Iterator[_Absent]:

@@ -5,6 +5,7 @@ import re
 from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.designs import design
 from tocsin_rca.evidence.hearing import Saying, findings
 from tocsin_rca.evidence.observation import Observation
 
@@ -26,7 +27,7 @@ class PortConflict:
         """Return one finding; surer if two containers of the pod declare one port."""
         means = "{who} cannot listen on its port, which is taken: {said}"
         found = findings(case, Saying(CauseClass.PORT_CONFLICT, _IN_USE, 0.92, means))
-        workload = case.workload_manifest
+        workload = design(case)
         if found and workload and (shared := _shared(workload)):
             (finding,) = found
             return (

@@ -68,7 +68,8 @@ def _refusals(failing: ProbeSighting) -> tuple[Observation[ClusterEvent], ...]:
     if asked is None or failing.asks.get("host") or not failing.is_current("port"):
         return ()
     refused = failing.saying(f":{asked}: connect: connection refused")
-    return refused or failing.saying("errored", f'"{asked}"')
+    unreached = failing.saying("failed to connect service", f':{asked}"')
+    return refused or unreached or failing.saying("errored", f'"{asked}"')
 
 
 def _is_declared(case: Case, failing: ProbeSighting) -> bool:

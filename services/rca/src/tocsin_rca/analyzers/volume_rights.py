@@ -12,16 +12,24 @@ _DENIED = re.compile(
     r"(?i)\[Errno 13\] Permission denied:? ?'?/|EACCES: permission denied, \w{1,12} '/"
     r"|(?:mkdir|touch|cp|mv|rm|tee|chown|chmod|chgrp|ln|install|cat):? [^\n]{0,120}"
     r"(?:permission denied|operation not permitted)"
-    r"|(?:cannot|can't|could not|unable to|failed to) (?:create|open|write|change|touch|access|make|lock)"
+    r"|(?:cannot|can't|could not|unable to|failed to) (?:create|open|write|change|touch|access"
+    r"|make|lock)"
     r"[^\n]{0,160}(?:permission denied|operation not permitted|access denied)"
     r"|(?:open|mkdir|create|rename|unlink|write|stat|lock) /[^\s:]{0,160}: permission denied"
-    r"|\([^\n]{0,20}13: permission denied\)|AccessDeniedException: /"
+    r"|\w{2,12}\(\) \"/[^\"]{1,160}\" failed \((?:13|30): |AccessDeniedException: /"
     r"|FileNotFoundException: /[^\s(]{1,160} \(permission denied\)|\bis not writable"
-    r"|\.erlang\.cookie: eacces|not writable by|FS_PERMISSION_DENIED|data directory .{0,120}wrong ownership"
+    r"|\.erlang\.cookie: eacces|not writable by|FS_PERMISSION_DENIED"
+    r"|data directory .{0,120}wrong ownership"
     r"|can't (?:open|create|write|cd)[^\n]{0,160}permission denied"
 )
-_ELSEWHERE = re.compile(r"(?i)bind\(|docker\.sock|listen|exec: |for (?:table|schema|relation|database)")
-_SECURITY = ("readOnlyRootFilesystem", "runAsUser", "runAsGroup", "fsGroup", "readOnly", "mountPath")
+_SECURITY = (
+    "readOnlyRootFilesystem",
+    "runAsUser",
+    "runAsGroup",
+    "fsGroup",
+    "readOnly",
+    "mountPath",
+)
 
 
 class VolumeRights:
@@ -37,9 +45,7 @@ class VolumeRights:
             Saying(cause, _READ_ONLY, 0.93, "{who} writes where it may only read: {said}"),
             Saying(cause, _DENIED, 0.91, "{who} has no right to write there: {said}"),
         )
-        if not found or _ELSEWHERE.search(found[0].summary):
-            return ()
-        return (_with_change(case, found[0]),)
+        return tuple(_with_change(case, finding) for finding in found)
 
 
 def _with_change(case: Case, finding: Finding) -> Finding:

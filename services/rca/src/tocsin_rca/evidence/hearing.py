@@ -1,10 +1,10 @@
-"""What programs say of themselves: logs first, then how containers ended, then what checks print."""
+"""What programs say of themselves: in logs, or else in how they ended, or to those who ask."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tocsin_cluster.printed import Printed
+from tocsin_cluster.printed import Command, Printed
 from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import owner_of, proof, sure
@@ -21,6 +21,8 @@ _OF_THE_KUBELET = ("Unhealthy", "ProbeWarning", "ErrImagePull", "ImagePullBackOf
 _OF_A_PULL = ("Failed to pull image", "Back-off pulling image")
 _ASKED = ("exec", "apply", "create", "run", "rollout", "debug", "auth")
 """Verbs of kubectl whose answers are not objects that were read already."""
+
+_SHOWN = ("describe", "get")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ def subject(case: Case, about: ObjectRef | None = None) -> ObjectRef:
 def quoted(told: Told) -> str:
     """Return the line that was said, cut around the match."""
     line, word = line_of(told.match), told.match.group().strip()
+    if len(line) <= 2 * _QUOTE:
+        return line
     start = max(0, line.find(word[:_QUOTE]) - _QUOTE // 2)
     return line[start : start + 2 * _QUOTE].strip()
 
@@ -98,11 +102,16 @@ def _endings(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
 
 
 def _answers(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
-    asked = [one for one in case.texts() if one.data.command.verb in _ASKED]
+    asked = [one for one in case.texts() if _is_unread(one.data.command)]
     for seen in (*case.checks, *asked):
         printed: Printed = seen.data
         if match := _alarming(pattern, printed.text[-_LONGEST:]):
             yield Told(Statement(seen.id, None, "", line_of(match)), match)
+
+
+def _is_unread(command: Command) -> bool:
+    """Whether its answer is no object, or one of a kind that nothing reads."""
+    return command.verb in _ASKED or (command.verb in _SHOWN and not command.kind)
 
 
 def _alert(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:

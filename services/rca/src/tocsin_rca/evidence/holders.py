@@ -8,6 +8,7 @@ from typing import Any
 from tocsin_cluster.manifest import Container, Manifest
 from tocsin_contracts import FieldPath, ObjectRef
 from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.designs import design
 from tocsin_rca.evidence.observation import Observation
 
 _LONGEST = 20_000
@@ -32,7 +33,7 @@ def holders(case: Case, value: str) -> tuple[Holder, ...]:
 
 def configured(case: Case) -> Iterator[Holder]:
     """Yield all that is configured: of the workload, of ConfigMaps, then of other workloads."""
-    own = case.workload_manifest
+    own = design(case)
     if own:
         yield from _of_workload(own)
     for seen in case.manifests("ConfigMap"):

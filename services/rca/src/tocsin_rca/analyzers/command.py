@@ -1,0 +1,73 @@
+"""Programs that cannot be started because they are not in the image."""
+
+import re
+
+from tocsin_contracts import CauseClass, FieldPath, Finding
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.concern import proof, sure
+from tocsin_rca.evidence.hearing import Saying, findings, quoted, subject
+from tocsin_rca.evidence.statements import Told, statements
+from tocsin_rca.evidence.undoing import changes, undo
+
+_START = re.compile(
+    r"exec: \\?\"(?P<program>[^\"\\]{1,200})\\?\":? (?:executable file not found|stat "
+    r"|permission denied"
+    r"|no such file or directory|is a directory|not a directory)"
+    r"|executable file `?(?P<other>[^`]{1,200})`? not found|no command specified"
+    r"|exec (?P<script>/\S{1,200}): no such file or directory"
+)
+_IN_LOG = re.compile(
+    r"(?m)^(?:[^\n]{0,60}/)?(?:ba|a|da|z)?sh: (?:[^\n:]{0,60}: )?(?:line )?(?:\d{1,5}: )?"
+    r"(?!can't|cannot)[^\n:]{1,120}: (?:command )?not found"
+    r"|(?m:^)[^\n:]{1,80}\.sh: (?:line )?\d{1,5}: [^\n:]{1,80}: (?:command )?not found"
+    r"|: command not found|can't open file '[^']{1,160}': \[Errno 2\]"
+    r"|Cannot find module '/[^']{1,160}'"
+    r"|Unable to access jarfile|Could not find or load main class"
+    r"|exec [^\n]{1,160}: no such file or directory"
+    r"|(?:ba|a|da)?sh: (?:\d{1,3}: )?(?:can't open|cannot open|0: Can't open) [^\n]{1,160}"
+    r"|exec: [^\n]{1,120}: not found|No such file or directory: '(?:/usr)?/(?:s?bin"
+    r"|app)/[^']{1,80}'"
+)
+_OF_OTHERS = ("Unhealthy", "ProbeWarning", "FailedPostStartHook", "FailedPreStopHook")
+
+
+class Command:
+    """The runtime or a shell says that there is no such program."""
+
+    name = "command"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding; a commit that changed the command is undone."""
+        told = _not_started(case)
+        if not told:
+            means = "{who} runs a program that is not there: {said}"
+            return findings(case, Saying(CauseClass.COMMAND_NOT_FOUND, _IN_LOG, 0.91, means))
+        return (_finding(case, told),)
+
+
+def _not_started(case: Case) -> tuple[Told, ...]:
+    said = (
+        one for one in statements(case) if one.reason not in _OF_OTHERS and "probe" not in one.text
+    )
+    return tuple(Told(one, match) for one in said if (match := _START.search(one.text)))
+
+
+def _finding(case: Case, told: tuple[Told, ...]) -> Finding:
+    first, who = told[0], subject(case, told[0].about)
+    program = next((text for text in first.match.groups() if text), "nothing")
+    change = next(changes(case, lambda field: _is_start(field.path)), None)
+    edit = undo(case, change) if change else None
+    seen = (change.seen.id,) if change and edit else ()
+    return Finding(
+        cause=CauseClass.COMMAND_NOT_FOUND,
+        object=who,
+        confidence=sure(case, first.about, 0.97 if edit else 0.95),
+        summary=f"{who} cannot start {program}: {quoted(first)}",
+        evidence=proof(case, *dict.fromkeys(one.id for one in told), *seen),
+        change=edit,
+        because=f"{change.told} changed it; this undoes that." if change and edit else "",
+    )
+
+
+def _is_start(path: FieldPath) -> bool:
+    return any(step in ("args", "command") for step in path)

@@ -1,0 +1,77 @@
+"""Alerting and recording rules that cannot be evaluated."""
+
+import re
+from collections.abc import Iterator
+
+from tocsin_cluster.manifest import Manifest
+from tocsin_contracts import CauseClass, Finding, ObjectRef
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.hearing import heard, quoted, subject
+from tocsin_rca.evidence.observation import Observation
+from tocsin_rca.evidence.undoing import changes, undo
+
+_BROKEN = re.compile(
+    r"(?i)evaluating rule failed|many-to-many matching not allowed"
+    r"|duplicate series for the match group"
+    r"|multiple matches for labels|could not parse expression"
+    r"|vector cannot contain metrics with the same labelset"
+    r"|loading groups failed|failed to parse rules?|invalid rules?\b|rules are not valid"
+    r"|error loading rules"
+    r"|rule_files|group \"[^\"]{1,160}\", rule \d|parse error: |expected type \w{1,20} in "
+    r"|prometheusrulemutate|rule evaluation fail"
+)
+_ALERT = re.compile(
+    r"(?i)PrometheusRule(?:Failure|Evaluat|Error)|RuleEvaluation|Prometheus(?:OperatorRejected"
+    r"|BadConfig)"
+)
+_GROUP = re.compile(r"group=\"?(?P<group>[^\s\";,]{1,200})|group \"(?P<other>[^\"]{1,200})\"")
+
+
+class PrometheusRules:
+    """Prometheus says that it cannot evaluate or load a rule."""
+
+    name = "prometheus_rule"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding about the rule object; a commit that changed it is undone."""
+        told = heard(case, _BROKEN)
+        if not told or not _is_about_rules(case):
+            return ()
+        line = quoted(told[0])
+        rule = next(_rules(case, line), None)
+        change = next(
+            changes(case, lambda f: f.document.kind == "PrometheusRule" and f.path[-1] == "expr"),
+            None,
+        )
+        edit = undo(case, change) if change else None
+        ref: ObjectRef = rule.data.ref if rule else subject(case)
+        ids = [*((rule.id,) if rule else ()), *(one.id for one in told)]
+        ids += [change.seen.id] if change and edit else []
+        return (
+            Finding(
+                cause=CauseClass.PROMETHEUS_RULE_ERROR,
+                object=ref,
+                confidence=0.95 if rule else 0.9,
+                summary=f"A rule of {ref} cannot be evaluated: {line}",
+                evidence=tuple(dict.fromkeys(ids)),
+                change=edit,
+                because=f"{change.told} changed it; this undoes that." if change and edit else "",
+            ),
+        )
+
+
+def _is_about_rules(case: Case) -> bool:
+    said = _ALERT.search(f"{case.alert.title} {case.alert.summary}")
+    names = " ".join((case.alert.title, *case.alert.labels.values())).lower()
+    return bool(said or case.manifests("PrometheusRule") or "prometheus" in names)
+
+
+def _rules(case: Case, line: str) -> Iterator[Observation[Manifest]]:
+    """Yield the rule objects, those with the group that the line names first."""
+    found = _GROUP.search(line)
+    group = (found["group"] or found["other"] or "").rpartition("/")[2] if found else ""
+    rules = case.manifests("PrometheusRule")
+    yield from (
+        r for r in rules if any(g.get("name") == group for g in r.data.items("spec", "groups"))
+    )
+    yield from rules if len(rules) == 1 else ()

@@ -1,0 +1,173 @@
+"""ConfigMaps, Secrets and keys of them that a workload refers to and that do not exist."""
+
+import re
+from dataclasses import dataclass
+
+from tocsin_cluster.manifest import Manifest
+from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, ObjectRef
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.concern import proof, sure
+from tocsin_rca.evidence.designs import design
+from tocsin_rca.evidence.hearing import quoted, subject
+from tocsin_rca.evidence.likeness import meant
+from tocsin_rca.evidence.observation import Observation
+from tocsin_rca.evidence.references import Reference, references
+from tocsin_rca.evidence.statements import Statement, Told, told
+
+_OBJECT = re.compile(
+    r"(?i)(?:^|[\s:])(?P<kind>secret"
+    r"|configmap)s? \\?\"(?P<name>[^\"\\]{1,260})\\?\" (?:was )?not found"
+)
+_KEY = re.compile(
+    r"(?i)couldn't find key (?P<key>\S{1,260}) in (?P<kind>secret"
+    r"|configmap) (?:\S{1,63}/)?(?P<name>\S{1,253})"
+    r"|(?P<kind2>secret|configmap)?[^\n]{0,40}references non-existent (?:secret"
+    r"|config) key: (?P<key2>\S{1,260})"
+)
+_CAUSES = {
+    ("ConfigMap", False): CauseClass.CONFIGMAP_NOT_FOUND,
+    ("ConfigMap", True): CauseClass.CONFIGMAP_KEY_MISSING,
+    ("Secret", False): CauseClass.SECRET_NOT_FOUND,
+    ("Secret", True): CauseClass.SECRET_KEY_MISSING,
+}
+_KINDS = {"secret": "Secret", "configmap": "ConfigMap"}
+_UNSEEN = ("CreateContainerConfigError", "ContainerCreating", "Init:CreateContainerConfigError")
+_DATA = ("data", "stringData", "binaryData")
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """What is not there: an object, or where `key` is not empty, a key of one."""
+
+    kind: str
+    name: str
+    key: str
+    told: Told
+
+
+class MissingReference:
+    """The kubelet says that a ConfigMap, a Secret or a key of one is not there."""
+
+    name = "reference"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding for each; a change only to the one name that can be meant."""
+        found = {(one.kind, one.name, one.key): one for one in _missing(case)}
+        return tuple(_finding(case, one) for one in found.values())
+
+
+def _missing(case: Case) -> list[_Missing]:
+    keys = [_with_key(case, one) for one in told(case, _KEY)]
+    if keys:
+        return keys
+    objects = [_object(one) for one in told(case, _OBJECT)]
+    return objects or _unsaid(case)
+
+
+def _object(one: Told) -> _Missing:
+    name = one.match["name"].rpartition("/")[2]
+    return _Missing(_KINDS[one.match["kind"].lower()], name, "", one)
+
+
+def _with_key(case: Case, one: Told) -> _Missing:
+    key = (one.match["key"] or one.match["key2"]).strip("\"'.,;")
+    kind = _KINDS["secret" if "secret" in one.match.group().lower() else "configmap"]
+    name = one.match["name"]
+    if not name:
+        named = {ref.name for ref in _sites(case, kind) if ref.key == key}
+        name = named.pop() if len(named) == 1 else ""
+    return _Missing(kind, name.strip("\"'.,;"), key, one)
+
+
+def _unsaid(case: Case) -> list[_Missing]:
+    """Return the only reference to what a list does not show, if a pod waits for some reason."""
+    waiting = [one for one in (*case.pods, *case.objects("Pod")) if _waits(one)]
+    lists = {printed.data.command.kind for printed in case.texts("get")}
+    gone = {
+        (ref.kind, ref.name)
+        for kind in ("Secret", "ConfigMap")
+        if kind in lists and waiting
+        for ref in _sites(case, kind)
+        if not ref.optional and _known(case, kind, ref.name) is None
+    }
+    if len(gone) != 1:
+        return []
+    ((kind, name),) = gone
+    text = f"{waiting[0].data.ref} waits, and there is no {kind} {name}"
+    match = re.compile(".*").match(text)
+    statement = Statement(waiting[0].id, waiting[0].data.ref, "", text)
+    return [_Missing(kind, name, "", Told(statement, match))] if match else []
+
+
+def _waits(pod: Observation[Manifest]) -> bool:
+    states = [s for s in pod.data.items("status", "containerStatuses") if isinstance(s, dict)]
+    reasons = {str((s.get("state") or {}).get("waiting", {}).get("reason")) for s in states}
+    return bool(reasons.intersection(_UNSEEN) or pod.data.dig("status", "reason") in _UNSEEN)
+
+
+def _sites(case: Case, kind: str) -> tuple[Reference, ...]:
+    workload = design(case)
+    return tuple(ref for ref in references(workload.data) if ref.kind == kind) if workload else ()
+
+
+def _known(case: Case, kind: str, name: str) -> Observation[Manifest] | None:
+    return next((one for one in case.manifests(kind) if one.data.ref.name == name), None)
+
+
+def _finding(case: Case, missing: _Missing) -> Finding:
+    who = subject(case, missing.told.about)
+    change, because, seen = _change(case, missing)
+    what = (
+        f"key {missing.key} of {missing.kind} {missing.name}"
+        if missing.key
+        else (f"{missing.kind} {missing.name}")
+    )
+    return Finding(
+        cause=_CAUSES[missing.kind, bool(missing.key)],
+        object=who,
+        confidence=sure(case, missing.told.about, 0.97 if change else 0.95),
+        summary=f"{who} refers to {what}, which does not exist: {quoted(missing.told)}",
+        evidence=proof(case, missing.told.id, *seen),
+        change=change,
+        because=because,
+    )
+
+
+def _change(case: Case, missing: _Missing) -> tuple[FieldChange | None, str, tuple[str, ...]]:
+    sites = [ref for ref in _sites(case, missing.kind) if ref.name == missing.name]
+    if missing.key:
+        sites = [ref for ref in sites if ref.key == missing.key]
+    workload = case.workload
+    if workload is None or len(sites) != 1:
+        return None, "", ()
+    path, old = (sites[0].key_path, missing.key) if missing.key else (sites[0].path, missing.name)
+    undone = case.last_change(workload, path, old)
+    names = _names(case, missing, sites[0], workload)
+    if undone and isinstance(undone.field.before, str) and undone.field.before in names:
+        edit = FieldChange(object=workload, path=path, old=old, new=undone.field.before)
+        return edit, f"{undone.told} changed it; this undoes that.", (undone.seen.id,)
+    right = meant(old, names)
+    if right is None:
+        return None, "Nothing that was seen is surely meant; none is ever made up.", ()
+    edit = FieldChange(object=workload, path=path, old=old, new=right)
+    return edit, f"{right} exists, and nothing else has nearly that name.", ()
+
+
+def _names(
+    case: Case, missing: _Missing, site: Reference, workload: ObjectRef
+) -> dict[str, FieldPath]:
+    """Return what could be meant: keys of the object, or objects that do not lack the key."""
+    if missing.key:
+        known = _known(case, missing.kind, missing.name)
+        return dict.fromkeys(_keys(known.data) if known else (), ())
+    near = (
+        o.data for o in case.manifests(missing.kind) if o.data.ref.namespace == workload.namespace
+    )
+    return {
+        one.ref.name: () for one in near if not site.key or not _keys(one) or site.key in _keys(one)
+    }
+
+
+def _keys(one: Manifest) -> set[str]:
+    sections = (one.dig(section) for section in _DATA)
+    return {str(key) for section in sections if isinstance(section, dict) for key in section}
