@@ -80,7 +80,7 @@ def test_what_moves_unlike_the_symptom_counts_less():
 def test_the_deepest_callee_leads_over_those_that_wait_for_it():
     calls = {"front": frozenset({"cart", "ads"}), "cart": frozenset({"redis"})}
     found = deepest([suspect("front", 90), suspect("cart", 50), suspect("redis", 9)], calls)
-    assert [one.subject for one in found][0] == "redis"
+    assert found[0].subject == "redis"
 
 
 def test_without_a_call_graph_the_greatest_change_leads():

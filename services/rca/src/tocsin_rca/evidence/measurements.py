@@ -25,14 +25,16 @@ _NOW = ("value", "current", "observed", "current_value", "actual", "anomaly_valu
 _USUAL = ("baseline", "normal", "expected", "mean", "baseline_value", "average", "before")
 _SCORES = ("score", "deviation", "zscore", "z_score", "anomaly_score", "change_ratio", "ratio")
 _CALLERS = ("source", "caller", "from", "parent", "client", "service", "service_name", "name")
-_CALLEES = ("target", "callee", "to", "child", "server", "dependencies", "depends_on", "downstream",
-            "calls", "callees")  # fmt: skip
-_ARROW = re.compile(r"^[\s*-]{0,8}(?P<caller>[\w.-]{1,80})\s{0,4}(?:-{1,2}>|=>|→|calls|depends on:?)"
-                    r"\s{0,4}(?P<callees>[\w., \[\]'\"-]{1,400})$")  # fmt: skip
+_CALLEES = ("target", "callee", "to", "child", "server", "dependencies", "depends_on",
+            "downstream", "calls", "callees")  # fmt: skip
+_ARROW = re.compile(
+    r"^[\s*-]{0,8}(?P<caller>[\w.-]{1,80})\s{0,4}(?:-{1,2}>|=>|→|calls|depends on:?)"
+    r"\s{0,4}(?P<callees>[\w., \[\]'\"-]{1,400})$"
+)
 _STEP = re.compile(
     r"(?i)(?P<subject>[\w.-]{2,80})[\s:|,-]{1,5}(?P<metric>[\w ./%-]{3,60}?)"
-    r"[\s:|,-]{1,4}(?:rose|increased|jumped|spiked|went up|grew|changed|dropped|decreased|fell)\s{1,3}"
-    r"from\s{1,3}(?P<usual>\d{1,12}(?:\.\d{1,6})?)\s?\S{0,6}\s{1,3}to\s{1,3}"
+    r"[\s:|,-]{1,4}(?:rose|increased|jumped|spiked|went up|grew|changed"
+    r"|dropped|decreased|fell)\s{1,3}from\s{1,3}(?P<usual>\d{1,12}(?:\.\d{1,6})?)\s?\S{0,6}\s{1,3}to\s{1,3}"
     r"(?P<now>\d{1,12}(?:\.\d{1,6})?)"
 )
 _DEEPEST = 8
