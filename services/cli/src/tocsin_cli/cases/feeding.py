@@ -15,7 +15,7 @@ from tocsin_contracts import RunId
 from tocsin_kit.run_view import Run, RunReader
 from tocsin_kit.store import connect
 
-AT_ONCE = 4
+AT_ONCE = 3
 SECONDS = 120.0
 """That one run may take; then it counts as one that a person has to look at."""
 
