@@ -47,6 +47,11 @@ def pull(place: str) -> str:
     return f"tocsin:pull:{hashlib.sha256(place.encode()).hexdigest()[:32]}"
 
 
+def about(thing: str) -> str:
+    """Sorted set of the newest runs about a thing, such as an incident or a workload."""
+    return f"tocsin:about:{hashlib.sha256(thing.encode()).hexdigest()[:32]}"
+
+
 def outbox(owner: str) -> str:
     """Sorted set of records that may hold events which are not acknowledged yet."""
     return f"tocsin:outbox:{owner}"

@@ -33,6 +33,7 @@ from tocsin_kit.logging import secrets_of
 from tocsin_kit.moves import move
 from tocsin_kit.parts import Parts
 from tocsin_kit.redaction import Redactor
+from tocsin_kit.runs_about import RunsAbout
 from tocsin_kit.service import Service
 from tocsin_kit.topology import TimerKind
 from tocsin_mcp.servers import Servers
@@ -46,6 +47,7 @@ from tocsin_rca.ports import Clusters, Metrics, Runbooks, World
 from tocsin_rca.settings import Settings
 from tocsin_rca.sources.knowledge import KnowledgeFolder
 from tocsin_rca.sources.pages import RunbookPages
+from tocsin_rca.sources.past_runs import PastRuns
 from tocsin_rca.sources.prometheus import Access, Prometheus
 from tocsin_rca.state import RcaState
 from tocsin_rca.tools import outside
@@ -62,7 +64,9 @@ def build(flags: Sequence[str] = ()) -> Service:
         return Budget(calls, seconds, time.monotonic)
 
     news = LateNews(parts.redis)
-    seen = world(settings, servers)
+    about = RunsAbout(parts.redis, settings.run_ttl_days)
+    past = PastRuns(parts.reader, about, SystemClock())
+    seen = replace(world(settings, servers), past=past)
     nodes = Nodes(seen, analyzers.load(), budget, news)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 

@@ -70,12 +70,14 @@ class Nodes:
 
         A worker that took over looks again.
         """
-        key = _key(state)
+        key, run_id = _key(state), RunId(state["run_id"])
         if key not in self._cases:
             if len(self._cases) >= KEPT_CASES:
                 del self._cases[next(iter(self._cases))]
-            self._cases[key] = await collectors.collect(state["alert"], self._world, self._budget())
-        news = await self._news.of(RunId(state["run_id"]))
+            self._cases[key] = await collectors.collect(
+                state["alert"], self._world, self._budget(), run_id
+            )
+        news = await self._news.of(run_id)
         self._cases[key] = alerts.heard(self._cases[key], news)
         return self._cases[key]
 

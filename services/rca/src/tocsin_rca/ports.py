@@ -7,7 +7,16 @@ from typing import Protocol
 
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Cluster
-from tocsin_contracts import Alert, FieldPath, ObjectRef, RelatedAlert, RunId, Scalar
+from tocsin_contracts import (
+    Alert,
+    FieldPath,
+    Finding,
+    ObjectRef,
+    RelatedAlert,
+    RunId,
+    RunState,
+    Scalar,
+)
 
 
 class Clock(Protocol):
@@ -167,6 +176,34 @@ class Runbooks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class PastRun:
+    """What came of an earlier run; empty and None is what it never came to.
+
+    `same_incident` tells a run of the same incident from one that is only about the same workload.
+    """
+
+    run_id: RunId
+    opened_at: datetime
+    title: str
+    same_incident: bool
+    state: RunState
+    finding: Finding | None = None
+    pull_request: str = ""
+    ending: str = ""
+
+
+class Past(Protocol):
+    """The earlier runs. May raise TocsinError."""
+
+    @property
+    def source(self) -> str:
+        """Who answers, as evidence names it."""
+
+    async def before(self, run_id: RunId, alert: Alert) -> tuple[PastRun, ...]:
+        """Return the last runs about the same, the newest first; later runs find this one."""
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """Everything outside that an investigation looks at."""
 
@@ -175,3 +212,4 @@ class World:
     clock: Clock
     metrics: Metrics | None = None
     runbooks: tuple[Runbooks, ...] = ()
+    past: Past | None = None

@@ -7,7 +7,7 @@ from tocsin_agents.budget import Budget
 from tocsin_cluster.clusters import UnseenCluster
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Cluster
-from tocsin_contracts import Alert, ObjectRef
+from tocsin_contracts import Alert, ObjectRef, RunId
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.collectors import (
     alerts,
@@ -20,6 +20,7 @@ from tocsin_rca.collectors import (
     nodes,
     objects,
     outputs,
+    past,
     pods,
     rollouts,
     runbooks,
@@ -57,10 +58,11 @@ BUILTIN: tuple[Collector, ...] = (
     rollouts.collect,
     metrics.collect,
     runbooks.collect,
+    past.collect,
 )
 
 
-async def collect(alert: Alert, world: World, budget: Budget) -> Case:
+async def collect(alert: Alert, world: World, budget: Budget, run_id: RunId | None = None) -> Case:
     """Return everything that could be seen within the budget, and what could not.
 
     Never raises because the world does not answer: each question without an answer is an
@@ -73,6 +75,8 @@ async def collect(alert: Alert, world: World, budget: Budget) -> Case:
         budget=budget,
         metrics=world.metrics,
         runbooks=world.runbooks,
+        past=world.past,
+        run_id=run_id,
     )
     files, unread = await declared.look(alert, inquiry)
     target, unseen = await _target(alert, inquiry, files)

@@ -11,10 +11,10 @@ from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Cluster, Usage
 from tocsin_cluster.printed import Printed
-from tocsin_contracts import EvidenceKind, ObjectRef
+from tocsin_contracts import EvidenceKind, ObjectRef, RunId
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.evidence import Observation, observe
-from tocsin_rca.ports import Clock, Declared, FieldHistory, History, Metrics, Runbooks
+from tocsin_rca.ports import Clock, Declared, FieldHistory, History, Metrics, Past, Runbooks
 
 T = TypeVar("T")
 Observations = tuple[Observation[object], ...]
@@ -31,6 +31,8 @@ class Inquiry:
     budget: Budget
     metrics: Metrics | None = None
     runbooks: tuple[Runbooks, ...] = ()
+    past: Past | None = None
+    run_id: RunId | None = None
 
     async def ask(self, source: str, query: str, answer: Awaitable[Observations]) -> Observations:
         """Return the answer, or one observation that says why there is none."""
