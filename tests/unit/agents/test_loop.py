@@ -4,6 +4,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from tocsin_agents.agent import Agent
+from tocsin_agents.callbacks import Callbacks
 from tocsin_agents.instructions.writing import Template
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.events import (
@@ -123,6 +124,21 @@ async def test_a_result_that_is_wrong_twice_is_a_typed_failure():
     assert (found.outcome.ending, found.outcome.data) == (Ending.INVALID, None)
     assert "confidence" in found.outcome.why
     assert found.changes == {}
+
+
+async def test_a_result_that_a_hook_objects_to_is_repaired_once_too():
+    async def unsure(step, found):
+        return f"{step.agent} is not sure enough" if found.confidence < 0.5 else None
+
+    hooks = Callbacks(check_result=[unsure])
+    model = ScriptedModel(submit(confidence=0.1), submit())
+    found = await ran(agent(model, output_schema=Cause, callbacks=hooks))
+    assert found.outcome.ending is Ending.ANSWERED
+    assert "not sure enough" in model.questions[1].messages[-1].text
+    twice = ScriptedModel(submit(confidence=0.1), submit(confidence=0.2))
+    found = await ran(agent(twice, output_schema=Cause, callbacks=hooks))
+    assert found.outcome.ending is Ending.INVALID
+    assert "not sure enough" in found.outcome.why
 
 
 async def test_a_text_in_place_of_a_result_is_asked_for_again_once():

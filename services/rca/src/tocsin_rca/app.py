@@ -25,6 +25,7 @@ from tocsin_contracts import (
 )
 from tocsin_gitops import config
 from tocsin_gitops.source import LocalGitSource
+from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.late_news import LateNews
@@ -42,6 +43,7 @@ from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.handlers import BudgetHandlers, Handlers, Listeners
 from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
+from tocsin_rca.investigation.ports import Runs
 from tocsin_rca.nodes import Nodes
 from tocsin_rca.ports import Clusters, Metrics, Runbooks, World
 from tocsin_rca.settings import Settings
@@ -72,7 +74,7 @@ def build(flags: Sequence[str] = ()) -> Service:
 
     further = _further(settings, parts, seen, servers)
     handlers = Handlers(asking, settings.max_rca_attempts, further)
-    _listen(parts, handlers, Listeners(news), stoppable=further is None)
+    listen(parts.bus, parts.reader, handlers, Listeners(news), stoppable=further is None)
     return Service(
         settings=settings,
         port=settings.rca_port,
@@ -82,9 +84,11 @@ def build(flags: Sequence[str] = ()) -> Service:
     )
 
 
-def _listen(parts: Parts, handlers: Handlers, listeners: Listeners, *, stoppable: bool) -> None:
+def listen(
+    bus: Bus, runs: Runs, handlers: Handlers, listeners: Listeners, *, stoppable: bool
+) -> None:
     """Subscribe. What looks for a wish to stop by itself keeps what it has until then."""
-    bus, budgets = parts.bus, BudgetHandlers(handlers, parts.reader)
+    budgets = BudgetHandlers(handlers, runs)
     working = replace(move(RunState.INVESTIGATING), stoppable=stoppable)
     begin = move(RunState.RECEIVED, during=RunState.INVESTIGATING)
     bus.on(IncidentOpened, handlers.on_incident_opened, replace(begin, stoppable=stoppable))

@@ -7,10 +7,10 @@ from typing import Any
 
 from tocsin_contracts import Evidence, EvidenceKind, FieldChange, FieldPath, Scalar
 
-_WRITTEN = (EvidenceKind.OBJECT, EvidenceKind.POD, EvidenceKind.MANIFEST, EvidenceKind.COMMIT)
+WRITTEN = (EvidenceKind.OBJECT, EvidenceKind.POD, EvidenceKind.MANIFEST, EvidenceKind.COMMIT)
 """Evidence that only people with a right to change things can have written."""
 
-_MEASURED = (EvidenceKind.EVENT, EvidenceKind.LOG, EvidenceKind.METRIC, EvidenceKind.CHECK)
+MEASURED = (EvidenceKind.EVENT, EvidenceKind.LOG, EvidenceKind.METRIC, EvidenceKind.CHECK)
 """Evidence that programs write: of it only numbers are taken, which policy keeps in bounds."""
 
 _SMALLEST_NUMBER = 10
@@ -62,8 +62,8 @@ def _shows(evidence: Evidence, value: Scalar) -> bool:
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, str):
-        return evidence.kind in _WRITTEN and _stands_in(value, evidence.excerpt, r"\w./:@-")
-    if value < _SMALLEST_NUMBER or evidence.kind not in (*_WRITTEN, *_MEASURED):
+        return evidence.kind in WRITTEN and _stands_in(value, evidence.excerpt, r"\w./:@-")
+    if value < _SMALLEST_NUMBER or evidence.kind not in (*WRITTEN, *MEASURED):
         return False
     return _stands_in(str(value), evidence.excerpt, r"\w.")
 

@@ -38,19 +38,21 @@ class Further:
         timers: Timers,
         clock: Clock,
         patience: timedelta,
+        look_every: float = EVERY_SECONDS,
     ) -> None:
         self._investigator = investigator
         self._runs = runs
         self._timers = timers
         self._clock = clock
         self._patience = patience
+        self._look_every = look_every
 
     async def answer(
         self, event: Event, analysed: Callable[[], Awaitable[Known]], asked: Asked | None
     ) -> Event | None:
         """Return what an attempt comes to, or that it waits; None if the run is to stop."""
         cancel = Cancel()
-        async with following(partial(self._wish, event.run_id), cancel, EVERY_SECONDS):
+        async with following(partial(self._wish, event.run_id), cancel, self._look_every):
             told = await self._told(analysed, cancel, asked)
         if isinstance(told, BudgetExhausted):
             await self._wake(event, told)
