@@ -114,7 +114,7 @@ def test_a_text_that_is_nested_without_end_is_text(text):
 def test_a_list_of_bare_events_is_events():
     text = '[{"reason": "BackOff", "message": "m", "involvedObject": {"kind": "Pod", "name": "a"}}]'
     (event,) = read([Printed.of("kubectl get events -n shop", text)], "x").events
-    assert (event.about.kind, event.about.name, event.reason) == ("Pod", "a", "BackOff")
+    assert (str(event.about), event.reason) == ("Pod shop/a", "BackOff")
 
 
 @pytest.mark.parametrize(
@@ -160,3 +160,9 @@ def test_objects_that_another_program_prints_are_objects_and_its_text_is_kept():
     found = read([Printed.of("check", '{"kind": "Node", "metadata": {"name": "n1"}}')], "shop")
     assert [str(one.ref) for one in found.objects] == ["Node n1"]
     assert found.texts
+
+
+def test_an_event_about_what_is_in_no_namespace_is_not_put_into_one():
+    text = '[{"reason": "NodeNotReady", "involvedObject": {"kind": "Node", "name": "n1"}}]'
+    (event,) = read([Printed.of("kubectl get events -n shop", text)], "x").events
+    assert str(event.about) == "Node n1"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from tocsin_cluster.kinds import CLUSTER_WIDE
 from tocsin_cluster.manifest import Manifest, dig
 from tocsin_contracts import ObjectRef
 
@@ -29,14 +30,19 @@ class ClusterEvent:
 
 
 def read_event(manifest: Manifest) -> ClusterEvent:
-    """Read an Event of v1 or of events.k8s.io/v1; times without a zone are UTC."""
+    """Read an Event of v1 or of events.k8s.io/v1; times without a zone are UTC.
+
+    What it is about is in the namespace of the event itself, unless it says otherwise.
+    """
     raw = manifest.raw
     about = raw.get("involvedObject") or raw.get("regarding") or {}
     count = raw.get("count") or dig(raw, "series", "count") or raw.get("deprecatedCount") or 1
+    kind = str(about.get("kind") or "")
+    place = "" if kind in CLUSTER_WIDE else manifest.ref.namespace
     return ClusterEvent(
         about=ObjectRef(
-            kind=str(about.get("kind") or ""),
-            namespace=str(about.get("namespace") or ""),
+            kind=kind,
+            namespace=str(about.get("namespace") or place),
             name=str(about.get("name") or ""),
         ),
         type=str(raw.get("type") or ""),
