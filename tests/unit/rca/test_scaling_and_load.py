@@ -54,8 +54,8 @@ async def only(scene, title="SomethingIsWrong", **labels):
         ("failed to get memory utilization: missing request for memory", "hpa_missing_request"),
         (
             "the HPA was unable to compute the replica count: failed to get cpu utilization:"
-            " unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: the"
-            " server could not find the requested resource (get pods.metrics.k8s.io)",
+            " unable to get metrics for resource cpu: unable to fetch metrics from resource metrics"
+            " API: the server could not find the requested resource (get pods.metrics.k8s.io)",
             "hpa_metric_unavailable",
         ),
         (

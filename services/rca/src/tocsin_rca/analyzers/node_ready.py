@@ -56,9 +56,9 @@ def _findings(case: Case) -> Iterator[Finding]:
 
 def _is_now(case: Case) -> bool:
     """Whether nothing shows that the node is ready again."""
-    node = case.object(case.named) if case.named else None
-    ready = _ready(node.data) if node else None
-    return ready is None or ready.get("status") != "True"
+    named = case.object(case.named) if case.named and case.named.kind == "Node" else None
+    seen = [ready for one in ((named,) if named else case.nodes) if (ready := _ready(one.data))]
+    return not seen or any(ready.get("status") != "True" for ready in seen)
 
 
 def _ready(node: Manifest) -> Mapping[str, Any] | None:

@@ -8,7 +8,7 @@ from tocsin_rca.evidence.concern import owner_of, proof, sure
 from tocsin_rca.evidence.statements import told
 
 _PREEMPTED = re.compile(
-    r"Preempted by (?:a )?pod(?: (?P<by>[\w./-]{1,200}))?"
+    r"Preempted by (?:a pod\b|(?:pod )?(?P<by>[\w.-]{1,253}(?:/[\w.-]{1,253})?))"
     r"|preempt(?:ing|ed) (?:to accommodate a higher priority pod|in order to admit critical pod)"
     r"|Preempted in order to admit critical pod"
 )

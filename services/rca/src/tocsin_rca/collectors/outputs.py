@@ -6,6 +6,7 @@ from tocsin_cluster.port import EVERYWHERE
 from tocsin_cluster.printed import Command, Printed
 from tocsin_contracts import EvidenceKind
 from tocsin_kit.untrusted import clean
+from tocsin_rca.collectors.components import SYSTEM
 from tocsin_rca.collectors.inquiry import Inquiry, Observations
 from tocsin_rca.collectors.target import Target
 from tocsin_rca.evidence import LogText, Observation
@@ -24,25 +25,35 @@ async def _look(target: Target, inquiry: Inquiry) -> Observations:
     printed = await inquiry.cluster.printed()
     concerned = [one for one in printed if _concerns(one.command, target.namespace)]
     best = sorted(concerned, key=lambda one: not _speaks_of(one, target.names))
-    seen = tuple(_seen(one, inquiry) for one in best[:MOST])
+    seen = tuple(_seen(one, target, inquiry) for one in best[:MOST])
     if len(best) <= MOST:
         return seen
     why = f"{len(best) - MOST} more texts were left out"
     return (*seen, inquiry.missing(inquiry.cluster.source, "what commands printed", why))
 
 
-def _seen(one: Printed, inquiry: Inquiry) -> Observation[object]:
+def _seen(one: Printed, target: Target, inquiry: Inquiry) -> Observation[object]:
     command, text = one.command, clean(one.text, LONGEST).text
     query = command.text
     if command.verb == "logs":
         pod = command.names[0] if command.kind == "Pod" and command.names else ""
-        log = LogText(pod, command.container, command.previous, text)
+        container = command.container or _only_container(pod, target)
+        log = LogText(pod, container, command.previous, text)
         return inquiry.saw(EvidenceKind.LOG, query, text, log)
     kind = EvidenceKind.OUTPUT if command.of_kubectl else EvidenceKind.CHECK
     return inquiry.saw(kind, query, text, Printed(command, text, one.data))
 
 
+def _only_container(name: str, target: Target) -> str:
+    """Return the container that a log of a pod is of where no other could be meant."""
+    pod = next((pod for pod in target.pods if pod.ref.name == name), None)
+    names = [one.name for one in pod.containers()] if pod else []
+    return names[0] if len(names) == 1 else ""
+
+
 def _concerns(command: Command, namespace: str) -> bool:
+    if command.namespace == SYSTEM and command.verb != "logs":
+        return True
     return namespace == EVERYWHERE or command.namespace in ("", namespace)
 
 

@@ -45,8 +45,12 @@ class Told:
         return self.statement.about
 
 
-def statements(case: Case) -> Iterator[Statement]:
-    """Yield every event, and every message of a condition or state; events come oldest first."""
+def statements(case: Case) -> tuple[Statement, ...]:
+    """Return every event, and every message of a condition or state; events come oldest first."""
+    return case.memo.once("statements", lambda: tuple(_statements(case)))
+
+
+def _statements(case: Case) -> Iterator[Statement]:
     for seen in case.observations:
         data = seen.data
         if isinstance(data, ClusterEvent):

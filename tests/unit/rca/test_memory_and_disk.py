@@ -1,0 +1,163 @@
+import pytest
+
+from tocsin_rca.analyzers.ephemeral_storage import EphemeralStorage
+from tocsin_rca.analyzers.memory_leak import MemoryLeak
+from tocsin_rca.analyzers.node_memory import NodeMemory
+from tocsin_rca.analyzers.oom_limit import OomLimit
+from tocsin_rca.analyzers.out_of_memory import OutOfMemory
+from tocsin_rca.evidence.growth import only_grows
+
+ALL = (OomLimit, OutOfMemory, MemoryLeak, NodeMemory, EphemeralStorage)
+
+
+async def found(scene, title="SomethingIsWrong"):
+    case = await scene.case(scene.alert().model_copy(update={"title": title}))
+    return [finding for make in ALL for finding in make().analyze(case)]
+
+
+async def only(scene, title="SomethingIsWrong"):
+    (finding,) = await found(scene, title)
+    return finding
+
+
+def unready(scene, log):
+    scene.deployment()
+    scene.pod(ready=False, restartCount=2, state={"running": {}})
+    scene.log(log, previous=False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Exception in thread main java.lang.OutOfMemoryError: Java heap space",
+        "<--- JS stacktrace --->\nFATAL ERROR: Ineffective mark-compacts near heap limit Allocation"
+        " failed - JavaScript heap out of memory",
+        "fatal error: runtime: out of memory",
+        "Traceback (most recent call last):\n  File 'a.py'\nMemoryError",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
+        "PHP Fatal error:  Allowed memory size of 134217728 bytes exhausted",
+        "memory allocation of 4294967296 bytes failed",
+    ],
+)
+async def test_runtimes_say_in_their_own_way_that_memory_is_out(scene, line):
+    unready(scene, line)
+    finding = await only(scene)
+    assert finding.cause.value == "oom_killed_limit_too_low"
+    assert finding.change is None
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "".join(
+            f'{{"memory_usage_mb": {n}, "memory_limit_mb": 4096}}\n' for n in range(100, 900, 99)
+        ),
+        "".join(f"heap used: {n} MB\n" for n in range(100, 900, 99)),
+        "".join(f"rss={n}Mi\n" for n in [500, 900, *range(100, 900, 99)]),
+    ],
+)
+def test_growth_is_seen_in_any_form_and_after_a_restart(log):
+    assert only_grows(log)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "heap used: 100 MB\n" * 20,
+        "".join(f"heap used: {n} MB\n" for n in (100, 180, 120, 260, 150, 300, 140)),
+        "".join(f"memory_limit_mb: {n}\n" for n in range(100, 900, 99)),
+        "".join(f"memory used {n}%\n" for n in range(10, 90, 9)),
+        "",
+    ],
+)
+def test_steady_sawtooth_and_limits_are_no_growth(log):
+    assert not only_grows(log)
+
+
+async def test_growth_that_ends_in_a_kill_is_a_leak_and_no_limit(scene):
+    scene.container["resources"] = {"limits": {"memory": "512Mi"}}
+    scene.deployment()
+    ending = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
+    scene.pod(ready=False, restartCount=2, state={"waiting": {}}, lastState=ending)
+    scene.log("".join(f"heap used: {n} MB\n" for n in range(100, 500, 50)))
+    best = max(await found(scene), key=lambda finding: finding.confidence)
+    assert best.cause.value == "memory_leak"
+
+
+async def test_a_kill_without_a_limit_in_sight_is_named_without_a_change(scene):
+    scene.deployment()
+    ending = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
+    scene.pod(ready=False, restartCount=2, state={"waiting": {}}, lastState=ending)
+    finding = await only(scene)
+    assert finding.cause.value == "oom_killed_limit_too_low"
+    assert finding.change is None
+
+
+LOW = (
+    "The node was low on resource: memory. Threshold quantity: 100Mi, available: 61204Ki. Container"
+    " app was using 9104Ki, request is 0, has larger consumption of memory. "
+)
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [
+        ("Evicted", LOW),
+        ("Evicted", "The node had condition: [MemoryPressure]. "),
+    ],
+)
+async def test_an_eviction_for_memory_blames_the_pod_without_a_limit(scene, reason, message):
+    scene.deployment()
+    scene.event(reason, message)
+    finding = await only(scene)
+    assert finding.cause.value == "node_memory_pressure_unbounded_pod"
+    assert finding.object.name == "web"
+
+
+async def test_the_hungriest_pod_without_a_limit_is_blamed_and_not_the_evicted_one(scene):
+    scene.container["resources"] = {"limits": {"memory": "64Mi"}}
+    scene.deployment()
+    scene.event("Evicted", LOW)
+    hog = {"containers": [{"name": "eater", "image": "reg.example/eater:1"}]}
+    scene.add("Deployment", "eater", {"template": {"spec": hog}})
+    table = "NAME         CPU(cores)   MEMORY(bytes)\nweb-1-a      1m           9Mi\n"
+    (scene.folder / "kubectl top pods -n shop.txt").write_text(table + "eater-5d9-x  2m  7000Mi\n")
+    finding = await only(scene)
+    assert finding.object.name == "eater"
+    assert finding.confidence >= 0.9
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'Container app exceeded its local ephemeral storage limit "1Gi". ',
+        'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ',
+        "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ",
+        "The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi.",
+        "The node had condition: [DiskPressure]. ",
+    ],
+)
+async def test_an_eviction_for_disk_is_told_from_one_for_memory(scene, message):
+    scene.deployment()
+    scene.event("Evicted", message)
+    finding = await only(scene)
+    assert finding.cause.value == "ephemeral_storage_exceeded"
+    assert finding.change is None
+
+
+async def test_the_volume_that_was_too_small_is_doubled(scene):
+    volume = {"name": "cache", "emptyDir": {"sizeLimit": "256Mi"}}
+    spec = {"containers": [scene.container], "volumes": [volume]}
+    scene.add("Deployment", "web", {"template": {"spec": spec}})
+    scene.event("Evicted", 'Usage of EmptyDir volume "cache" exceeds the limit "256Mi". ')
+    change = (await only(scene)).change
+    assert (change.path[-1], change.old, change.new) == ("sizeLimit", "256Mi", "512Mi")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["memory leak detector enabled", "no memory leaks found", "INFO heap dump written"],
+)
+async def test_words_about_memory_are_no_trouble(scene, line):
+    unready(scene, line)
+    assert await found(scene) == []
