@@ -16,7 +16,6 @@ from tocsin_agents.tools.port import Capability, Identity, Status, ToolContext
 from tocsin_cluster.mcp import McpCluster
 from tocsin_cluster.port import EVERYWHERE
 from tocsin_contracts import ObjectRef
-from tocsin_kit.errors import PermanentError
 from tocsin_mcp.config import load
 from tocsin_mcp.errors import LostError, RefusedError, SilentError
 from tocsin_mcp.offers import Standing
@@ -24,7 +23,6 @@ from tocsin_mcp.peers import connect
 from tocsin_mcp.pins import Pins
 from tocsin_mcp.servers import Servers
 from tocsin_mcp.session import State
-from tocsin_testing import kube_mcp
 from tocsin_testing.harness import until
 from tocsin_testing.kube_api import TOKEN, KubeApi, kubeconfig, serving
 
@@ -239,16 +237,6 @@ OBJECTS = [
     named("Secret", "db", data={"password": "aHVudGVyMjIyMg=="}),
     named("Role", "admin", "rbac.authorization.k8s.io/v1", rules=[]),
 ]
-
-
-@pytest.fixture(scope="module")
-def kubernetes_program():
-    try:
-        return kube_mcp.program(ROOT / ".tools")
-    except PermanentError as error:
-        if "CI" in os.environ:
-            pytest.fail(f"the Kubernetes MCP server cannot be had: {error}")
-        pytest.skip(f"NOT TESTED with the real Kubernetes MCP server: {error}")
 
 
 @pytest.fixture

@@ -244,3 +244,14 @@ async def test_servers_are_left_when_the_wait_for_them_is_cancelled(pins):
         await entering
     assert deaf.open == 0
     assert both.sessions["s0"].state is State.CLOSED
+
+
+async def test_who_waits_for_a_server_is_told_at_once_that_it_stays_away(pins):
+    clock, lost = SlowClock(), FakeServer()
+    lost.refusals.extend([GONE, GONE])
+    async with servers(pins, lost, clock=clock) as running:
+        call = asyncio.create_task(running.sessions["s0"].call("look", {}))
+        await asyncio.sleep(0)
+        clock.go.release()
+        with pytest.raises(LostError, match="'s0' is away: the wire is cut"):
+            await call

@@ -5,7 +5,7 @@ import pytest
 
 from tocsin_agents.budget import Budget
 from tocsin_cli.commands import bundle
-from tocsin_cluster.clusters import OneCluster
+from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.kinds import kind_of
 from tocsin_contracts import EvidenceKind, ObjectRef
@@ -136,6 +136,16 @@ async def test_an_alert_about_nothing_that_is_known_says_so(scene):
     assert "the cluster knows nothing by that name" in str(missing(case))
     report = conclude(case, [], 1, frozenset())
     assert report.why.startswith("The cluster knows no object that the alert points at.")
+
+
+async def test_a_cluster_that_does_not_answer_is_never_taken_for_healthy(
+    scene, history, clock, budget
+):
+    world = World(OneCluster(UnseenCluster("the wire is cut")), history([]), clock)
+    case = await collectors.collect(scene.alert(), world, budget)
+    report = conclude(case, [], 1, frozenset())
+    assert report.why.startswith("The cluster was not seen, so nobody knows how it is: the wire")
+    assert "the wire is cut" in str(missing(case))
 
 
 async def test_an_alert_without_a_workload_says_so(scene):

@@ -111,7 +111,7 @@ class McpCluster:
     async def _list(self, kind: str, namespace: str) -> tuple[Manifest, ...]:
         place = _place(kind, namespace)
         answer = await self._asked("resources_list", {**_kind(kind), **place})
-        what = f"{kind}s of {namespace or 'the cluster'}"
+        what = f"{kind} of {namespace or 'the cluster'}"
         items = self._object(answer, what).get("items") if answer else None
         if not isinstance(items, list) or not (items or place):
             raise ClusterError(f"{self.source} shows no {what}: it may not be allowed to list them")

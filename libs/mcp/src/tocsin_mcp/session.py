@@ -57,7 +57,7 @@ class Session:
         self._tools: tuple[ListedTool, ...] = ()
         self._peer: Peer | None = None
         self._failures = 0
-        self._up = asyncio.Event()
+        self._changed = asyncio.Event()
         self._settled = asyncio.Event()
         self._woken = asyncio.Event()
         self._stopping = False
@@ -132,10 +132,10 @@ class Session:
 
     async def _connection(self) -> Peer:
         """Wait for the server, unless it is known to be away for longer than a moment."""
-        if self.state is State.CLOSED or (self.state is State.AWAY and self._failures > 1):
-            raise LostError(self._away())
         while self._peer is None:
-            await self._up.wait()
+            if self.state is State.CLOSED or (self.state is State.AWAY and self._failures > 1):
+                raise LostError(self._away())
+            await self._changed.wait()
         return self._peer
 
     def _offered(self, name: str) -> Offer:
@@ -153,6 +153,7 @@ class Session:
                 await self._try()
         finally:
             self.state = State.CLOSED
+            self._tell()
             self._settled.set()
 
     async def _try(self) -> None:
@@ -202,7 +203,7 @@ class Session:
             log.warning("mcp.pins", server=self.server.name, error=str(error))
         self._tools, self._peer, self._failures = tools, peer, 0
         self.state = State.READY
-        self._up.set()
+        self._tell()
         self._settled.set()
         log.info("mcp.ready", server=self.server.name, tools=len(tools))
 
@@ -210,15 +211,19 @@ class Session:
         if self._peer is peer:
             self._note(why)
             self._peer = None
-            self._up.clear()
             self._woken.set()
 
     def _down(self) -> None:
         self._hurry = self._peer = None
-        self._up.clear()
         self._woken.clear()
         self._failures += 1
         self.state = State.AWAY
+        self._tell()
+
+    def _tell(self) -> None:
+        """Let those who wait for the server look again."""
+        self._changed.set()
+        self._changed.clear()
 
     async def _pause(self, lived: float) -> None:
         """Wait before the next try; the wait is spread so that many do not come at once."""

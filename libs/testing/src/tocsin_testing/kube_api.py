@@ -10,26 +10,36 @@ from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tocsin_cluster import kinds
+from tocsin_cluster.api_versions import API_VERSIONS
 from tocsin_kit.processes import LOOPBACK
 
 TOKEN = "a-token-that-nobody-may-see"
 OK, NOT_FOUND, NOT_ALLOWED = 200, 404, 405
 Object = Mapping[str, Any]
 
+_BUILT_IN = (
+    *("v1", "apps/v1", "batch/v1", "autoscaling/v2", "policy/v1", "discovery.k8s.io/v1"),
+    *("networking.k8s.io/v1", "storage.k8s.io/v1", "scheduling.k8s.io/v1"),
+)
+_RIGHTS = "rbac.authorization.k8s.io/v1"
+
+
+def _plural(kind: str) -> str:
+    word = kind.lower()
+    if word.endswith("policy"):
+        return f"{word[:-1]}ies"
+    return word if word == "endpoints" else f"{word}{'es' if word.endswith('s') else 's'}"
+
+
 KINDS = {
-    "v1": {
-        "Pod": "pods",
-        "Event": "events",
-        "Namespace": "namespaces",
-        "ConfigMap": "configmaps",
-        "Secret": "secrets",
-        "Service": "services",
-    },
-    "apps/v1": {"Deployment": "deployments"},
-    "rbac.authorization.k8s.io/v1": {"Role": "roles", "RoleBinding": "rolebindings"},
-    "authorization.k8s.io/v1": {"SelfSubjectAccessReview": "selfsubjectaccessreviews"},
+    version: {kind: _plural(kind) for kind, its in API_VERSIONS.items() if its == version}
+    for version in _BUILT_IN
 }
-CLUSTER_WIDE = {"Namespace", "SelfSubjectAccessReview"}
+KINDS["v1"]["Secret"] = "secrets"
+KINDS[_RIGHTS] = {"Role": "roles", "RoleBinding": "rolebindings"}
+KINDS["authorization.k8s.io/v1"] = {"SelfSubjectAccessReview": "selfsubjectaccessreviews"}
+CLUSTER_WIDE = {*kinds.CLUSTER_WIDE, "SelfSubjectAccessReview"}
 _DISCOVERY = "APIGroupDiscoveryList"
 _ALLOWED = {
     "kind": "SelfSubjectAccessReview",
@@ -72,17 +82,17 @@ class KubeApi:
         namespace = ""
         if rest[:1] == ["namespaces"] and rest[2:]:
             namespace, rest = rest[1], rest[2:]
-        kinds = {plural: kind for kind, plural in KINDS.get(version, {}).items()}
-        if not rest or rest[0] not in kinds:
+        shown = {plural: kind for kind, plural in KINDS.get(version, {}).items()}
+        if not rest or rest[0] not in shown:
             return _status(NOT_FOUND, "NotFound", "the server has no such resource")
         found = [
             one
             for one in self.objects
-            if (one["apiVersion"], one["kind"]) == (version, kinds[rest[0]])
+            if (one["apiVersion"], one["kind"]) == (version, shown[rest[0]])
             and namespace in ("", one["metadata"].get("namespace", ""))
         ]
         if len(rest) == 1:
-            listed = {"kind": f"{kinds[rest[0]]}List", "apiVersion": version, "items": found}
+            listed = {"kind": f"{shown[rest[0]]}List", "apiVersion": version, "items": found}
             return _json({**listed, "metadata": {"resourceVersion": "1"}})
         named = [one for one in found if one["metadata"]["name"] == rest[1]]
         if not named:
@@ -150,10 +160,10 @@ def kubeconfig(url: str, file: Path) -> Path:
 
 def _discovery(*, core: bool) -> Object:
     groups: dict[str, list[Object]] = {}
-    for group_version, kinds in KINDS.items():
+    for group_version, names in KINDS.items():
         group, _, version = group_version.rpartition("/")
         if (group == "") == core:
-            resources = [_resource(group, version, kind, plural) for kind, plural in kinds.items()]
+            resources = [_resource(group, version, kind, plural) for kind, plural in names.items()]
             groups.setdefault(group, []).append(
                 {"version": version, "freshness": "Current", "resources": resources}
             )

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -129,16 +129,23 @@ class Pipeline:
 
 @asynccontextmanager
 async def pipeline(
-    folder: Path, *, crash: Crash | None = None, replicas: int = 1
+    folder: Path,
+    *,
+    crash: Crash | None = None,
+    replicas: int = 1,
+    settings: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Pipeline]:
-    """Start everything, yield when all of it is ready, leave nothing running."""
+    """Start everything, yield when all of it is ready, leave nothing running.
+
+    `settings` are variables that win over the usual ones of every service.
+    """
     children.prepare()
     await asyncio.to_thread(children.warm_up)
     scene = stage.build(folder, datetime.now(UTC))
     lines: list[str] = []
     with NatsServer(folder / "nats") as bus, ValkeyServer(folder / "valkey") as store:
         await ensure(bus.url, ack_wait=ACK_WAIT)
-        common = _environment(bus.url, store.url, scene)
+        common = _environment(bus.url, store.url, scene) | dict(settings or {})
         services = [
             _service(name, replica, common, crash, folder)
             for name in SERVICES

@@ -7,7 +7,7 @@ from tocsin_agents.budget import Budget
 from tocsin_cluster.clusters import UnseenCluster
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Cluster
-from tocsin_contracts import Alert, ObjectRef, RunId
+from tocsin_contracts import Alert, EvidenceKind, ObjectRef, RunId
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.collectors import (
     alerts,
@@ -38,7 +38,7 @@ from tocsin_rca.collectors.inquiry import (
     together,
 )
 from tocsin_rca.collectors.target import Target, cluster_of, find_target
-from tocsin_rca.evidence import Case, Observation, number
+from tocsin_rca.evidence import Case, Observation, Unseen, number
 from tocsin_rca.ports import Declared, World
 
 Collector = Callable[[Target, Inquiry], Awaitable[Observations]]
@@ -102,8 +102,9 @@ async def _target(
         async with asyncio.timeout(inquiry.budget.seconds_left):
             target = await find_target(alert, inquiry.cluster, files)
     except FAILURES as error:
-        unknown = Target(alert, declared=files)
-        return unknown, (inquiry.missing(inquiry.cluster.source, query, reason(error)),)
+        why, source = reason(error), inquiry.cluster.source
+        unseen = inquiry.saw(EvidenceKind.MISSING, query, why, Unseen(why), source=source)
+        return Target(alert, declared=files), (unseen,)
     if target.named:
         return target, ()
     why = "the cluster knows nothing by that name" if alert.workload else "it names no workload"

@@ -2,7 +2,14 @@
 
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.conclusion import InconclusiveReport, conclude
-from tocsin_rca.evidence.observation import LogText, Observation, ServiceView, number, observe
+from tocsin_rca.evidence.observation import (
+    LogText,
+    Observation,
+    ServiceView,
+    Unseen,
+    number,
+    observe,
+)
 from tocsin_rca.evidence.sightings import Change, ContainerSighting
 
 __all__ = [
@@ -13,6 +20,7 @@ __all__ = [
     "LogText",
     "Observation",
     "ServiceView",
+    "Unseen",
     "conclude",
     "number",
     "observe",

@@ -1,5 +1,6 @@
 """The case file of one alert: all that was seen, with the look-ups that analyzers read it by."""
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from tocsin_cluster.manifest import Manifest, dig
 from tocsin_cluster.port import Usage
 from tocsin_cluster.printed import Printed
 from tocsin_contracts import Alert, EvidenceKind, FieldPath, ObjectRef, Scalar
+from tocsin_rca.evidence.memo import Memo
 from tocsin_rca.evidence.metric import Metric
-from tocsin_rca.evidence.observation import LogText, Observation, ServiceView
+from tocsin_rca.evidence.observation import LogText, Observation, ServiceView, Unseen
 from tocsin_rca.evidence.rollout import Rollout
 from tocsin_rca.evidence.sightings import Change, ContainerSighting
 from tocsin_rca.ports import ChangedField, Declared, FieldHistory
@@ -33,6 +35,7 @@ class Case:
     named: ObjectRef | None
     workload: ObjectRef | None
     observations: tuple[Observation[object], ...]
+    memo: Memo = dataclasses.field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property
     def workload_manifest(self) -> Observation[Manifest] | None:
@@ -94,6 +97,11 @@ class Case:
         return tuple(o for o in self.observations if o.evidence.kind is EvidenceKind.MISSING)
 
     @property
+    def unseen(self) -> tuple[Observation[Unseen], ...]:
+        """Why nothing of the cluster is known, if it did not answer."""
+        return self._of(Unseen)
+
+    @property
     def now(self) -> datetime | None:
         """The latest time that the cluster itself speaks of; a recording has its own now."""
         spoken = [e.data.last_seen for e in self._of(ClusterEvent)]
@@ -135,15 +143,12 @@ class Case:
         Of a Secret and a ConfigMap it shows keys. One that was read from a table or a description
         is not `whole`: what it does not hold may be there all the same.
         """
-        found: dict[ObjectRef, Observation[Manifest]] = {}
-        for seen in (*self._of(Manifest), *self._services()):
-            if seen.data.ref.kind == kind and namespace in (None, seen.data.ref.namespace):
-                found.setdefault(seen.data.ref, seen)
-        return tuple(found.values())
+        every = self.memo.once("objects", self._by_kind).get(kind, {})
+        return tuple(o for ref, o in every.items() if namespace in (None, ref.namespace))
 
     def object(self, ref: ObjectRef) -> Observation[Manifest] | None:
         """Return one object as the cluster shows it; None if it was not seen."""
-        return next((o for o in self.objects(ref.kind) if o.data.ref == ref), None)
+        return self.memo.once("objects", self._by_kind).get(ref.kind, {}).get(ref)
 
     def declarations(self, kind: str = "") -> tuple[Observation[Declared], ...]:
         """Return what files of the repositories declare: of one kind, or all."""
@@ -198,9 +203,17 @@ class Case:
         return None
 
     def _of(self, kind: type[T]) -> tuple[Observation[T], ...]:
-        return tuple(
-            Observation(o.evidence, o.data) for o in self.observations if isinstance(o.data, kind)
+        every = ((o.evidence, o.data) for o in self.observations)
+        return self.memo.once(
+            str(kind), lambda: tuple(Observation(e, d) for e, d in every if isinstance(d, kind))
         )
+
+    def _by_kind(self) -> dict[str, dict[ObjectRef, Observation[Manifest]]]:
+        found: dict[str, dict[ObjectRef, Observation[Manifest]]] = {}
+        for seen in (*self._of(Manifest), *self._services()):
+            ref = seen.data.ref
+            found.setdefault(ref.kind, {}).setdefault(ref, seen)
+        return found
 
     def _services(self) -> Iterator[Observation[Manifest]]:
         return (Observation(o.evidence, o.data.manifest) for o in self.services)

@@ -73,6 +73,8 @@ def _why(case: Case, left: tuple[Finding, ...], rejected: Iterable[CauseClass]) 
 
 
 def _seen(case: Case) -> str:
+    if case.unseen:
+        return f"The cluster was not seen, so nobody knows how it is: {case.unseen[0].data.why}."
     if case.named is None:
         return "The cluster knows no object that the alert points at."
     kinds = Counter(seen.evidence.kind for seen in case.observations)

@@ -46,6 +46,13 @@ class ServiceView:
     selects: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Why a cluster did not even say what the alert is about: then nothing of it is known."""
+
+    why: str
+
+
 def observe(
     kind: EvidenceKind, *, source: str, query: str, at: datetime, text: str, data: T
 ) -> Observation[T]:

@@ -70,8 +70,8 @@ def _offered(session: Session, taken: frozenset[str]) -> tuple[ToolView, ...]:
     server = session.server.name
     try:
         offers = session.offers()
-    except LostError as error:
-        return (_away(server, str(error)),)
+    except LostError:
+        return (_away(server, session.trouble or session.state.value),)
 
     def state(offer: Offer) -> str:
         through = server in taken and offer.standing is Standing.OFFERED
