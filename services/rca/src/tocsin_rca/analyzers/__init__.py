@@ -60,6 +60,7 @@ from tocsin_rca.analyzers.prometheus_rule import PrometheusRules
 from tocsin_rca.analyzers.quota import Quota
 from tocsin_rca.analyzers.rate_limit import RateLimit
 from tocsin_rca.analyzers.rbac import Rbac
+from tocsin_rca.analyzers.recent_change import RecentChange
 from tocsin_rca.analyzers.reference import MissingReference
 from tocsin_rca.analyzers.request_size import RequestSize
 from tocsin_rca.analyzers.required_env import RequiredEnv
@@ -160,6 +161,7 @@ BUILTIN: tuple[Analyzer, ...] = (
     CronJobs(),
     JobLimits(),
     MetricAnomaly(),
+    RecentChange(),
 )
 
 

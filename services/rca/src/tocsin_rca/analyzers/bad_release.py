@@ -8,6 +8,7 @@ from tocsin_cluster.events import read_time
 from tocsin_cluster.manifest import Container, Manifest, dig
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.alerted import Theme, tells_of
+from tocsin_rca.evidence.calls import failed_calls
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.complaints import complaints
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
@@ -100,7 +101,7 @@ def _crashes(case: Case) -> bool:
 
 def _finding(case: Case, release: _Release, wrong: tuple[Line, ...]) -> Finding:
     workload = case.workload or ObjectRef(kind="Deployment", name=release.container.name)
-    doubts = tuple(_doubts(case, release))
+    doubts = tuple(_doubts(case, release, wrong))
     path = (*release.container.path, "image")
     version = release.now.rpartition(":")[2]
     said = f" ({quoted(wrong[0])})" if wrong else ""
@@ -115,7 +116,11 @@ def _finding(case: Case, release: _Release, wrong: tuple[Line, ...]) -> Finding:
     )
 
 
-def _doubts(case: Case, release: _Release) -> Iterator[Doubt]:
+def _doubts(case: Case, release: _Release, wrong: tuple[Line, ...]) -> Iterator[Doubt]:
+    if not wrong:
+        yield Doubt("no log says what fails", 0.3)
+    if failed_calls(case):
+        yield Doubt("calls to others fail as well", 0.15)
     began = case.alert.starts_at
     if began and release.at and release.at > began:
         yield Doubt("the alert is older than the release", 0.4)

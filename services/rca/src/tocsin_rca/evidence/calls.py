@@ -132,6 +132,10 @@ class Call:
 
 def failed_calls(case: Case, *, checks: bool = True) -> tuple[Call, ...]:
     """Return the calls that lines say failed, as often as lines differ."""
+    return case.memo.once(("calls", checks), lambda: _failed(case, checks=checks))
+
+
+def _failed(case: Case, *, checks: bool) -> tuple[Call, ...]:
     judged = ((line, _judged(line.text)) for line in lines(case, checks=checks))
     return tuple(Call(line, *found) for line, found in judged if found)
 

@@ -44,7 +44,10 @@ class Runs:
 
 def known(case: Case, kind: str) -> tuple[Known, ...]:
     """Return the objects of a kind; a declared field shows where the cluster was seen in part."""
-    return tuple(_fullest(case, seen.data, seen.id) for seen in case.manifests(kind))
+    return case.memo.once(
+        ("known", kind),
+        lambda: tuple(_fullest(case, seen.data, seen.id) for seen in case.manifests(kind)),
+    )
 
 
 def known_object(case: Case, ref: ObjectRef) -> Known | None:
@@ -55,6 +58,10 @@ def known_object(case: Case, ref: ObjectRef) -> Known | None:
 
 def running(case: Case, namespace: str) -> tuple[Runs, ...]:
     """Return what runs pods in a namespace: workloads, and pods that no known one runs."""
+    return case.memo.once(("running", namespace), lambda: _running(case, namespace))
+
+
+def _running(case: Case, namespace: str) -> tuple[Runs, ...]:
     found: list[Runs] = []
     for kind in WORKLOADS:
         for one in known(case, kind):

@@ -27,11 +27,20 @@ class Line:
 
 def lines(case: Case, *, checks: bool = True) -> Iterator[Line]:
     """Yield the lines of logs, then of checks, the same line of one text only once."""
+    logs, printed = case.memo.once("lines", lambda: (tuple(_logged(case)), tuple(_printed(case))))
+    yield from logs
+    yield from printed if checks else ()
+
+
+def _logged(case: Case) -> Iterator[Line]:
     for seen in case.observations:
         data = seen.data
         if isinstance(data, LogText):
             yield from _lines(seen.id, data.text, data.pod, of_log=True)
-    for seen in case.observations if checks else ():
+
+
+def _printed(case: Case) -> Iterator[Line]:
+    for seen in case.observations:
         data = seen.data
         if isinstance(data, Printed) and _speaks(data, seen.evidence.kind):
             yield from _lines(seen.id, data.text, "", of_log=False)

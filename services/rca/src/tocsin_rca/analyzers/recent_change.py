@@ -1,0 +1,58 @@
+"""The one value that a commit changed shortly before a program began to fail."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from tocsin_contracts import CauseClass, FieldChange, Finding
+from tocsin_rca.evidence.alerted import Theme, tells_of
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.complaints import complaints
+from tocsin_rca.evidence.configured import Configured, configured
+from tocsin_rca.evidence.known import running
+from tocsin_rca.evidence.lines import ids_of, quoted
+from tocsin_rca.evidence.sightings import Change
+
+_SOON = timedelta(hours=2)
+_THEMES = (Theme.ERRORS, Theme.LATENCY, Theme.CRASH)
+
+
+class RecentChange:
+    """A commit changed one setting of a workload and nothing else, and then errors began."""
+
+    name = "recent_change"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding; that logs name no value leaves it likely and no more."""
+        if not complaints(case) or not any(tells_of(case, theme) for theme in _THEMES):
+            return ()
+        changed = tuple(_changed(case))
+        if len(changed) != 1 or len(changed[0][1].seen.data.fields) != 1:
+            return ()
+        return (_finding(case, *changed[0]),)
+
+
+def _changed(case: Case) -> Iterator[tuple[Configured, Change]]:
+    began = case.alert.starts_at
+    for runs in running(case, case.workload.namespace) if case.workload else ():
+        for setting in configured(case, runs) if runs.ref == case.workload else ():
+            change = case.last_change(setting.object, setting.path, setting.value)
+            if change is None or change.field.before is None or began is None:
+                continue
+            if timedelta(0) <= began - change.seen.data.at <= _SOON:
+                yield setting, change
+
+
+def _finding(case: Case, setting: Configured, change: Change) -> Finding:
+    wrong = complaints(case)
+    return Finding(
+        cause=CauseClass.CONFIG_VALUE_WRONG,
+        object=setting.object,
+        confidence=0.7,
+        summary=f"{case.workload} fails since {setting.name} became {setting.value[:80]!r}"
+        f" ({quoted(wrong[0])}).",
+        evidence=tuple(dict.fromkeys((change.seen.id, *setting.ids, *ids_of(wrong)[:3]))),
+        change=FieldChange(
+            object=setting.object, path=setting.path, old=setting.value, new=change.field.before
+        ),
+        because=f"{change.told} changed it from {change.field.before!r}; this undoes that.",
+    )
