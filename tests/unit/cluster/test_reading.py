@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,3 +168,45 @@ def test_an_event_about_what_is_in_no_namespace_is_not_put_into_one():
     text = '[{"reason": "NodeNotReady", "involvedObject": {"kind": "Node", "name": "n1"}}]'
     (event,) = read([Printed.of("kubectl get events -n shop", text)], "x").events
     assert str(event.about) == "Node n1"
+
+
+BOMB = "kind: List\nitems:\n- &a {kind: Pod, metadata: {name: a}}\n" + "".join(
+    f"- &{chr(98 + n)} [*{chr(97 + n)}, *{chr(97 + n)}, *{chr(97 + n)}]\n" for n in range(20)
+)
+DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("kubectl get pods -o yaml", BOMB),
+        (
+            "kubectl get pods -o yaml",
+            f"kind: Pod\nmetadata: {{name: a}}\nspec: {'[' * 90}{']' * 90}",
+        ),
+        ("kubectl get pods -o json", f'{{"kind": "Pod", "spec": {"[" * 200}{"]" * 200}}}'),
+        (
+            "kubectl get pods",
+            f"NAME   READY   STATUS   RESTARTS\na   {DIGITS}/1   Running   {DIGITS}",
+        ),
+        ("kubectl get pods", "NAME " + "A " * 100_000 + "!\n" + "b " * 100_000),
+        ("kubectl get pods", "\n" * 300_000),
+        (
+            "kubectl describe pod",
+            f"Name: a\nNode: b\nContainers:\n  c:\n    Restart Count: {DIGITS}",
+        ),
+        ("kubectl describe hpa", f"Name: a\nMax replicas: {DIGITS}\nD pods: {DIGITS} current / 1"),
+        (
+            "kubectl describe svc",
+            f"Name: a\nPort: x \u00b2/TCP\nTargetPort: {DIGITS}/TCP\nEndpoints: {DIGITS}",
+        ),
+        ("kubectl describe pod", "Name: " + "a:" * 100_000 + "\n" + " " * 100_000 + "x"),
+        ("kubectl top pods", f"NAME  CPU(cores)  MEMORY(bytes)\na  {DIGITS}m  \u00b2Mi\n"),
+        ("kubectl get events", f"LAST SEEN  REASON  OBJECT\n1m (x{DIGITS} over 1m)  B  pod/a\n"),
+    ],
+    ids=range(12),
+)
+def test_a_hostile_text_costs_little_and_breaks_nothing(command, text):
+    began = time.process_time()
+    read([Printed.of(f"{command} -n shop", text)], "shop")
+    assert time.process_time() - began < 2

@@ -7,7 +7,7 @@ from typing import Any
 from tocsin_cluster.manifest import Manifest, dig
 from tocsin_cluster.printed import Printed
 
-_WRITTEN_OUT = re.compile(r"""(?m)^[\s"'-]*kind["']?:\s*["']?Secret\b""")
+_WRITTEN_OUT = re.compile(r"""(?m)^[ \t"'-]{0,200}kind["']?:[ \t]{0,20}["']?Secret\b""")
 _KEPT = ("name", "namespace", "creationTimestamp", "uid")
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-_COUNT = re.compile(r"\(x(?P<count>\d+)(?: over \S+)?\)")
+_COUNT = re.compile(r"\(x(?P<count>\d{1,9})(?: over \S{1,20})?\)")
 
 
 def count(text: str) -> int:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tocsin_cluster.reading.numbers import whole
 from tocsin_cluster.reading.sections import NOTHING, Section, Sections, time
 
 Raw = dict[str, Any]
@@ -16,10 +17,10 @@ _TIMES = {
     "#success": "successThreshold",
     "#failure": "failureThreshold",
 }
-_TIME = re.compile(r"(?P<name>#?\w+)=(?P<number>\d+)s?\b")
+_TIME = re.compile(r"(?P<name>#?\w{1,20})=(?P<number>\d{1,9})s?\b")
 _HTTP = re.compile(r"http-get (?P<scheme>https?)://(?P<host>[^:/]*):(?P<port>[^/\s]*)(?P<path>\S*)")
 _TCP = re.compile(r"tcp-socket (?P<host>[^:\s]*):(?P<port>\S+)")
-_GRPC = re.compile(r"grpc (?P<host>[^:\s]*):(?P<port>\d+)")
+_GRPC = re.compile(r"grpc (?P<host>[^:\s]*):(?P<port>\d{1,5})")
 _EXEC = re.compile(r"exec \[(?P<command>.*)\]")
 _FROM = re.compile(
     r"<set to the key '(?P<key>[^']*)' (?:in|of) (?P<what>secret|config map) '(?P<name>[^']*)'>"
@@ -90,14 +91,16 @@ def _some(key: str, value: Any) -> Raw:
 
 
 def _port(text: str) -> Raw:
-    return {"port": int(text) if text.isdigit() else text}
+    number = whole(text)
+    return {"port": text if number is None else number}
 
 
 def _ports(text: str) -> Iterator[Raw]:
     for word in text.split(","):
         number, _, protocol = word.strip().partition("/")
-        if number.isdigit():
-            yield {"containerPort": int(number), "protocol": protocol or "TCP"}
+        port = whole(number)
+        if port is not None:
+            yield {"containerPort": port, "protocol": protocol or "TCP"}
 
 
 def _lines(section: Section) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.kinds import CLUSTER_WIDE, kind_of
 from tocsin_cluster.reading import ages
+from tocsin_cluster.reading.numbers import whole
 from tocsin_cluster.reading.tables import Row, rows
 from tocsin_contracts import ObjectRef
 
@@ -35,8 +36,7 @@ def _about(row: Row, namespace: str) -> ObjectRef | None:
 
 
 def _count(row: Row) -> int:
-    said = row.get("COUNT", "")
-    return int(said) if said.isdigit() else ages.count(row.get("LAST SEEN", ""))
+    return whole(row.get("COUNT")) or ages.count(row.get("LAST SEEN", ""))
 
 
 def _container(subobject: str) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from tocsin_cluster.reading.numbers import whole
 from tocsin_cluster.reading.sections import NOTHING, Sections, table
 from tocsin_cluster.reading.workloads import conditions
 
@@ -45,7 +46,8 @@ def subsets(addresses: str) -> list[Raw]:
     found = [word.rpartition(":") for word in words if word not in NOTHING]
     if not found:
         return []
-    ports = sorted({int(port) for _, _, port in found if port.isdigit()})
+    numbers = {whole(port) for _, _, port in found}
+    ports = sorted(number for number in numbers if number is not None)
     hosts = [{"ip": host or port} for host, _, port in found]
     return [{"addresses": hosts, "ports": [{"port": port} for port in ports]}]
 
@@ -86,7 +88,7 @@ def autoscaler(said: Sections) -> Raw:
     spec |= {"maxReplicas": most} if most is not None else {}
     status: Raw = {"conditions": conditions(said)}
     pods = next((one.value for one in said.all if one.key.endswith(" pods")), "")
-    if found := re.match(r"(\d+) current / (\d+) desired", pods):
+    if found := re.match(r"(\d{1,9}) current / (\d{1,9}) desired", pods):
         status |= {"currentReplicas": int(found[1]), "desiredReplicas": int(found[2])}
     return {"spec": spec, "status": status}
 
@@ -140,11 +142,13 @@ def quota(said: Sections) -> Raw:
 
 
 def _number(text: str) -> int | str:
-    return int(text) if text.isdigit() else text
+    number = whole(text)
+    return text if number is None else number
 
 
 def _port(text: str) -> Raw:
-    return {"number": int(text)} if text.isdigit() else {"name": text}
+    number = whole(text)
+    return {"name": text} if number is None else {"number": number}
 
 
 def _selector(said: Sections) -> dict[str, str]:

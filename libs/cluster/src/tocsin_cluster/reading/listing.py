@@ -8,13 +8,14 @@ from tocsin_cluster.kinds import CLUSTER_WIDE, kind_of
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.printed import Command
 from tocsin_cluster.reading.facts import modes, subsets, taints
+from tocsin_cluster.reading.numbers import whole
 from tocsin_cluster.reading.pods_table import pod
 from tocsin_cluster.reading.sections import NOTHING
 from tocsin_cluster.reading.tables import Row, rows
 
 Raw = dict[str, Any]
 
-_PORT = re.compile(r"(?P<port>\d+)(?::(?P<node>\d+))?/(?P<protocol>\w+)")
+_PORT = re.compile(r"(?P<port>\d{1,5})(?::(?P<node>\d{1,5}))?/(?P<protocol>\w{1,10})")
 _TAKEN = ("NAME", "NAMESPACE", "LABELS")
 _SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Event", ("LAST SEEN", "REASON")),
@@ -96,10 +97,6 @@ def _nothing(row: Row) -> Raw:
     return {}
 
 
-def _number(cell: str | None) -> int | None:
-    return int(cell) if cell and cell.isdigit() else None
-
-
 def _kept(**fields: Any) -> Raw:
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 
@@ -111,17 +108,17 @@ def _cell(row: Row, *names: str) -> str:
 
 def _replicated(row: Row) -> Raw:
     ready, _, wanted = row.get("READY", "").partition("/")
-    desired = _number(wanted) if wanted else _number(row.get("DESIRED"))
+    desired = whole(wanted) if wanted else whole(row.get("DESIRED"))
     spec = _kept(selector=_kept(matchLabels=pairs(_cell(row, "SELECTOR"))))
     names, images = (_cell(row, column).split(",") for column in ("CONTAINERS", "IMAGES"))
     if names != [""] and len(names) == len(images):
         inside = [{"name": n, "image": i} for n, i in zip(names, images, strict=True)]
         spec["template"] = {"spec": {"containers": inside}}
     status = _kept(
-        readyReplicas=_number(ready),
-        replicas=_number(row.get("CURRENT")) or desired,
-        updatedReplicas=_number(row.get("UP-TO-DATE")),
-        availableReplicas=_number(row.get("AVAILABLE")),
+        readyReplicas=whole(ready),
+        replicas=whole(row.get("CURRENT")) or desired,
+        updatedReplicas=whole(row.get("UP-TO-DATE")),
+        availableReplicas=whole(row.get("AVAILABLE")),
     )
     return {"spec": spec | ({} if desired is None else {"replicas": desired}), "status": status}
 
@@ -129,7 +126,7 @@ def _replicated(row: Row) -> Raw:
 def _daemon_set(row: Row) -> Raw:
     counts = {"DESIRED": "desiredNumberScheduled", "READY": "numberReady"}
     counts |= {"CURRENT": "currentNumberScheduled", "AVAILABLE": "numberAvailable"}
-    numbers = {field: _number(row.get(column)) for column, field in counts.items()}
+    numbers = {field: whole(row.get(column)) for column, field in counts.items()}
     selector = pairs(_cell(row, "NODE SELECTOR"))
     template = _kept(spec=_kept(nodeSelector=selector))
     return {"spec": _kept(template=template), "status": _kept(**numbers)}
@@ -157,8 +154,8 @@ def _service(row: Row) -> Raw:
 
 def _autoscaler(row: Row) -> Raw:
     kind, _, name = row.get("REFERENCE", "").partition("/")
-    spec = _kept(minReplicas=_number(row.get("MINPODS")), maxReplicas=_number(row.get("MAXPODS")))
-    status = _kept(currentReplicas=_number(row.get("REPLICAS")), targets=_cell(row, "TARGETS"))
+    spec = _kept(minReplicas=whole(row.get("MINPODS")), maxReplicas=whole(row.get("MAXPODS")))
+    status = _kept(currentReplicas=whole(row.get("REPLICAS")), targets=_cell(row, "TARGETS"))
     return {"spec": spec | {"scaleTargetRef": {"kind": kind, "name": name}}, "status": status}
 
 

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 from tocsin_cluster.port import Usage
 from tocsin_cluster.printed import Command
+from tocsin_cluster.reading.numbers import whole
 from tocsin_cluster.reading.tables import Row, rows
 from tocsin_contracts import ObjectRef
 
 _CPU, _MEMORY = ("CPU(cores)", "CPU"), ("MEMORY(bytes)", "MEMORY")
 _CPU_SHARE, _MEMORY_SHARE = ("CPU%", "CPU(%)"), ("MEMORY%", "MEMORY(%)")
-_QUANTITY = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[a-zA-Z]*)")
+_QUANTITY = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,9})?)(?P<unit>[a-zA-Z]*)")
 _UNITS = {"": 1.0, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
 _UNITS |= {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 
@@ -53,5 +54,5 @@ def _amount(cell: str | None) -> float | None:
 
 
 def _share(cell: str | None) -> float | None:
-    number = cell.strip().removesuffix("%") if cell else ""
-    return int(number) / 100 if number.isdigit() else None
+    number = whole(cell.strip().removesuffix("%")) if cell else None
+    return None if number is None else number / 100

@@ -3,13 +3,13 @@
 import re
 from typing import Any
 
+from tocsin_cluster.reading.numbers import leading
 from tocsin_cluster.reading.sections import NOTHING
 from tocsin_cluster.reading.tables import Row
 
 Raw = dict[str, Any]
 
-_SHARE = re.compile(r"(?P<ready>\d+)/(?P<all>\d+)")
-_NUMBER = re.compile(r"\d+")
+_SHARE = re.compile(r"(?P<ready>\d{1,6})/(?P<all>\d{1,6})")
 _PHASES = {
     "Running": "Running",
     "Pending": "Pending",
@@ -50,8 +50,8 @@ def pod(row: Row) -> Raw:
 
 
 def _container(row: Row, word: str, *, ready: bool) -> Raw:
-    restarts = _NUMBER.match(row.get("RESTARTS", ""))
-    made: Raw = {"name": "", "ready": ready, "restartCount": int(restarts[0]) if restarts else 0}
+    restarts = leading(row.get("RESTARTS", "")) or 0
+    made: Raw = {"name": "", "ready": ready, "restartCount": restarts}
     if word in _ENDED:
         return made | {"state": {"terminated": {"reason": word, "exitCode": _ENDED[word]}}}
     if word in ("Running", "Terminating"):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from tocsin_cluster.reading.numbers import leading
 from tocsin_cluster.reading.tables import cells
 
 _KEY = re.compile(r"(?P<indent>\s*)(?P<key>[^\s:][^:]*?):(?:\s+(?P<value>.*))?$")
@@ -54,8 +55,7 @@ class Sections:
 
     def number(self, *keys: str) -> int | None:
         """Return the number that what stands beside a key begins with."""
-        found = re.match(r"\d+", self.text(*keys))
-        return int(found[0]) if found else None
+        return leading(self.text(*keys))
 
     def has(self, *keys: str) -> bool:
         """Whether every key is there."""

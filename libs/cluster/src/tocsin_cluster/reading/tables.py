@@ -6,9 +6,7 @@ from itertools import pairwise
 
 Row = dict[str, str]
 
-_HEADER = re.compile(
-    r"^\s*[A-Z][A-Z0-9()%\-/]*(?: [A-Z0-9()%\-/]+)*(?:\s{1,}[A-Z][A-Z0-9()%\-/ a-z]*)*\s*$"
-)
+_UNIT = re.compile(r"\([a-z]{1,20}\)")
 _NAME = re.compile(r"\S+(?: \S+)*")
 _GAP = re.compile(r"\s{2,}|\t")
 _KNOWN = ("NAME", "NAMESPACE", "LAST SEEN", "POD", "CONTAINER", "RESOURCE")
@@ -33,7 +31,8 @@ def rows(text: str) -> Iterator[Row]:
 def is_header(line: str) -> bool:
     """Whether a line is the header of a table."""
     words = _NAME.findall(line)
-    return bool(words) and words[0] in _KNOWN and _HEADER.match(line) is not None
+    plain = _UNIT.sub("", line)
+    return bool(words) and words[0] in _KNOWN and plain == plain.upper()
 
 
 def cells(line: str, header: str) -> list[str]:

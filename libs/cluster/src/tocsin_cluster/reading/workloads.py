@@ -8,7 +8,7 @@ from tocsin_cluster.reading.sections import Sections, table
 
 Raw = dict[str, Any]
 
-_REPLICAS = re.compile(r"(?P<number>\d+) (?P<what>\w+)")
+_REPLICAS = re.compile(r"(?P<number>\d{1,9}) (?P<what>\w{1,20})")
 _STATUS = {
     "updated": "updatedReplicas",
     "total": "replicas",
@@ -77,7 +77,7 @@ def daemon_set(said: Sections) -> Raw:
 
 def job(said: Sections) -> Raw:
     """Return spec and status of a Job."""
-    counts = re.findall(r"(\d+) (Active|Succeeded|Failed)", said.text("Pods Statuses"))
+    counts = re.findall(r"(\d{1,9}) (Active|Succeeded|Failed)", said.text("Pods Statuses"))
     status: Raw = {what.lower(): int(number) for number, what in counts}
     return {"spec": _job_spec(said), "status": status | {"conditions": conditions(said)}}
 
