@@ -108,6 +108,15 @@ async def test_a_log_without_a_pod_is_a_log(look):
     assert (log.data.pod, log.data.previous, log.data.text) == ("", True, "out of connections")
 
 
+async def test_a_log_of_a_pod_is_of_its_only_container(look):
+    texts = {
+        "kubectl describe pod web-7d9c5b6f4-x2k4p -n shop": DESCRIBED,
+        "kubectl logs web-7d9c5b6f4-x2k4p -n shop": "out of connections",
+    }
+    (log,) = (await look(texts, DEPLOYMENT)).logs
+    assert (log.data.pod, log.data.container) == ("web-7d9c5b6f4-x2k4p", "app")
+
+
 async def test_a_table_leaves_the_name_of_the_only_container_out(look):
     table = (
         "NAME                  READY   STATUS      RESTARTS\n"
