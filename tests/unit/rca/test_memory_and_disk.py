@@ -161,3 +161,16 @@ async def test_the_volume_that_was_too_small_is_doubled(scene):
 async def test_words_about_memory_are_no_trouble(scene, line):
     unready(scene, line)
     assert await found(scene) == []
+
+
+async def test_a_kill_that_only_the_alert_names_raises_the_one_limit(scene):
+    scene.container["resources"] = {"limits": {"memory": "128Mi"}}
+    scene.deployment()
+    finding = await only(scene, "ContainerOOMKilled")
+    assert (finding.change.old, finding.change.new) == ("128Mi", "256Mi")
+
+
+async def test_a_runtime_that_gives_up_says_nothing_about_the_limit(scene):
+    scene.container["resources"] = {"limits": {"memory": "2Gi"}}
+    unready(scene, "java.lang.OutOfMemoryError: Java heap space")
+    assert (await only(scene)).change is None

@@ -304,3 +304,49 @@ async def test_the_autoscaler_of_nodes_is_heard_as_well(scene):
         " node(s) didn't match Pod's node affinity/selector, 2 Insufficient memory",
     )
     assert (await only(scene)).cause.value == "memory_request_too_large"
+
+
+def silent(scene, spec=None):
+    labels = {"metadata": {"labels": scene.labels}}
+    template = labels | {"spec": {"containers": [scene.container], **(spec or {})}}
+    scene.add("Deployment", "web", {"replicas": 1, "template": template})
+    scene.add("Pod", "web-1-a", status={"phase": "Pending"}, labels=scene.labels)
+    owner = {"kind": "ReplicaSet", "name": "web-1", "controller": True}
+    scene.objects[-1]["metadata"]["ownerReferences"] = [owner]
+
+
+TAINT = [{"key": "gpu", "value": "true", "effect": "NoSchedule"}]
+
+
+@pytest.mark.parametrize(
+    ("spec", "nodes", "cause"),
+    [
+        (SELECTED, [{"labels": {"pool": "slow"}}], "node_selector_mismatch"),
+        (AFFINITY, [{"labels": {"zone": "a"}}], "node_affinity_mismatch"),
+        ({}, [{"taints": TAINT}, {"taints": TAINT}], "taint_not_tolerated"),
+        ({}, [{"unschedulable": True}], "node_cordoned"),
+    ],
+)
+async def test_nodes_tell_where_no_scheduler_was_heard(scene, spec, nodes, cause):
+    silent(scene, spec)
+    for n, node in enumerate(nodes):
+        labels = node.pop("labels", {})
+        scene.add("Node", f"n{n}", node, labels=labels)
+    finding = await only(scene)
+    assert finding.cause.value == cause
+    assert finding.confidence < 0.9
+
+
+@pytest.mark.parametrize(
+    ("spec", "node"),
+    [
+        ({}, {}),
+        (SELECTED, {}),
+        ({"tolerations": [{"operator": "Exists"}]}, {"taints": TAINT}),
+        ({"tolerations": [{"key": "gpu", "operator": "Exists"}]}, {"taints": TAINT}),
+    ],
+)
+async def test_a_node_that_may_take_the_pod_leaves_the_question_open(scene, spec, node):
+    silent(scene, spec)
+    scene.add("Node", "n1", node)
+    assert await found(scene) == []

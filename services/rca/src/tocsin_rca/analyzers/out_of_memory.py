@@ -3,22 +3,25 @@
 from collections.abc import Iterator
 
 from tocsin_cluster.manifest import dig
-from tocsin_contracts import CauseClass, Finding
+from tocsin_contracts import CauseClass, FieldChange, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import alert_id, alert_words, owner_of, proof, sure
 from tocsin_rca.evidence.exhaustion import KILLED, ran_out
 from tocsin_rca.evidence.growth import only_grows
+from tocsin_rca.evidence.memory import bytes_of, doubled, same_size
 from tocsin_rca.evidence.pressure import node_is_short
 from tocsin_rca.evidence.statements import Statement, Told
 
+_LIMIT = ("resources", "limits", "memory")
+
 
 class OutOfMemory:
-    """A table, an event or the program's own words tell of it; the limit itself was not seen."""
+    """A table, an event or the program's own words tell of it; no status shows the container."""
 
     name = "out_of_memory"
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
-        """Return one finding, without a change as no limit is known to be at fault."""
+        """Return one finding; with a change only if there is one limit that can be at fault."""
         if any(_is_shown(ending.get("reason")) for c in case.containers for ending in c.endings):
             return tuple(_without_limit(case))
         found = ran_out(case) or _alerted(case)
@@ -28,16 +31,38 @@ class OutOfMemory:
         owner = owner_of(case, one.about)
         if owner is None:
             return ()
+        change, because, ids = _change(case, one)
         return (
             Finding(
                 cause=CauseClass.OOM_KILLED_LIMIT_TOO_LOW,
                 object=owner,
-                confidence=sure(case, one.about, 0.82),
+                confidence=sure(case, one.about, 0.9 if change else 0.82),
                 summary=f"{owner} ran out of memory: {one.match.group() or one.statement.text}.",
-                evidence=proof(case, one.id),
-                because="At which limit is not seen, so nobody can tell which would do.",
+                evidence=proof(case, one.id, *ids),
+                change=change,
+                because=because,
             ),
         )
+
+
+def _change(case: Case, one: Told) -> tuple[FieldChange | None, str, tuple[str, ...]]:
+    """Raise the only limit there is, if the kernel killed and not the runtime gave up."""
+    unknown = (None, "At which limit is not seen, so nobody can tell which would do.", ())
+    workload = case.workload_manifest
+    limited = [c for c in workload.data.containers() if c.dig(*_LIMIT)] if workload else []
+    named = [c for c in limited if c.name == case.alert.labels.get("container")] or limited
+    if not (workload and KILLED.search(one.match.group()) and len(named) == 1):
+        return unknown
+    ref, path, limit = workload.data.ref, (*named[0].path, *_LIMIT), named[0].dig(*_LIMIT)
+    commit = case.last_change(ref, path, limit, same_size)
+    before = commit.field.before if commit else None
+    if commit and (bytes_of(before) or 0) > (bytes_of(limit) or 0):
+        because = f"{commit.told} lowered it from {before}; this undoes that."
+        change = FieldChange(object=ref, path=path, old=commit.field.after, new=before)
+        return change, because, (commit.seen.id,)
+    new = doubled(limit)
+    because = f"No commit that was seen lowered it; {new} is the next usual size from twice it."
+    return (FieldChange(object=ref, path=path, old=limit, new=new), because, ()) if new else unknown
 
 
 def _alerted(case: Case) -> tuple[Told, ...]:

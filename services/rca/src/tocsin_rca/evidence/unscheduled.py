@@ -1,12 +1,12 @@
 """The pod that waits for a node: what the scheduler says of it, what it needs, what there is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import ObjectRef
-from tocsin_rca.evidence import placement
+from tocsin_rca.evidence import inference, placement
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import is_ours, owner_of, proof, sure
 from tocsin_rca.evidence.node_facts import NodeFacts, nodes
@@ -21,6 +21,9 @@ from tocsin_rca.evidence.pod_needs import (
 from tocsin_rca.evidence.statements import Statement, statements, told
 
 _REASONS = ("FailedScheduling", "Unschedulable", "NotTriggerScaleUp", "")
+
+_UNSAID = 0.12
+"""What it costs that no scheduler said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,10 @@ class Unscheduled:
         return bool(offers) and requested(self.spec, resource) > max(offers)
 
     def sure(self, confidence: float) -> float:
-        """Return the confidence, lowered for a pod that is only nearby."""
-        return sure(self.case, self.statement.about, confidence)
+        """Return the confidence, lowered for a pod that is only nearby, or without a word of it."""
+        silent = self.statement.reason == inference.INFERRED
+        surest = round(confidence - _UNSAID, 2) if silent else confidence
+        return sure(self.case, self.statement.about, surest)
 
     def proven_by(self, *others: str) -> tuple[str, ...]:
         """Return the ids of the workload, of the sentence and of other evidence."""
@@ -78,14 +83,24 @@ def unscheduled(case: Case) -> Unscheduled | None:
         lines = (one.statement for one in told(case, placement.SENTENCE) if one.about is None)
         known = [(one, found) for one in lines if (found := placement.read(one.text))]
     if not known:
-        return None
+        return _inferred(case)
     known.sort(key=lambda pair: (is_ours(case, pair[0].about), pair[0].reason in _REASONS[:2]))
-    statement, refusals = known[-1]
+    return _of(case, *known[-1])
+
+
+def _of(case: Case, statement: Statement, refusals: tuple[Refusal, ...]) -> Unscheduled | None:
     ref = owner_of(case, statement.about)
     if ref is None:
         return None
     shown = case.manifest(ref) or (case.manifest(statement.about) if statement.about else None)
     return Unscheduled(case, statement, refusals, ref, shown.data if shown else None, nodes(case))
+
+
+def _inferred(case: Case) -> Unscheduled | None:
+    statement = inference.silent(case)
+    seen = _of(case, statement, ()) if statement else None
+    found = inference.refusals(seen.spec, seen.nodes) if seen else ()
+    return replace(seen, refusals=found) if seen and found else None
 
 
 def _waits(case: Case, one: Statement) -> bool:
