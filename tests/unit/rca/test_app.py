@@ -2,7 +2,14 @@ import sys
 
 import pytest
 
+from tocsin_agents.limits.budgets import Limits
+from tocsin_agents.models import litellm_client
+from tocsin_kit.errors import PermanentError
+from tocsin_rca import app
 from tocsin_rca.__main__ import main
+from tocsin_rca.settings import Settings
+
+REPOSITORY = "repositories: [{name: shop/gitops, git_dir: a.git, paths: ['apps/**']}]\n"
 
 
 def test_a_snapshot_that_is_not_there_ends_the_start_with_one_line(tmp_path, monkeypatch):
@@ -12,3 +19,24 @@ def test_a_snapshot_that_is_not_there_ends_the_start_with_one_line(tmp_path, mon
         main()
     (line,) = str(ended.value).splitlines()
     assert line.startswith(f"tocsin: no snapshot at {snapshot!r}")
+
+
+def test_a_limit_of_a_run_that_is_not_named_keeps_its_default():
+    given = Settings(investigation_limits={"run": {"tokens": 9, "money": None}})
+    usual = Limits().run
+    assert given.investigation_limits.run == usual.model_copy(update={"tokens": 9})
+    assert Settings().investigation_limits == Limits()
+
+
+def test_a_model_that_no_provider_is_named_of_ends_the_start(tmp_path, monkeypatch):
+    (tmp_path / "gitops.yaml").write_text(REPOSITORY)
+    snapshot = tmp_path / "snapshot"
+    snapshot.mkdir()
+    (snapshot / "all.yaml").write_text("# nothing\n")
+    flags = [f"--gitops-file={tmp_path / 'gitops.yaml'}", f"--cluster-snapshot={snapshot}"]
+    with pytest.raises(PermanentError, match="write provider/name"):
+        app.build([*flags, "--model=nameless"])
+    warmed = []
+    monkeypatch.setattr(litellm_client, "warm_up", lambda: warmed.append(True))
+    app.build([*flags, "--model=openai/own"])
+    assert warmed == [True]

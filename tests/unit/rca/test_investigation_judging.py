@@ -2,6 +2,11 @@
 
 import pytest
 
+from tocsin_agents.callbacks import Step
+from tocsin_agents.messages import ToolCall
+from tocsin_agents.state import State
+from tocsin_agents.tools import results
+from tocsin_agents.tools.port import Status, ToolResult
 from tocsin_contracts import (
     CauseClass,
     EvidenceKind,
@@ -16,12 +21,13 @@ from tocsin_rca.evidence.conclusion import DECISIVE, MOST_EVIDENCE
 from tocsin_rca.investigation import fields
 from tocsin_rca.investigation.checking import flaws
 from tocsin_rca.investigation.fields import FieldSeen, is_founded, value_at
-from tocsin_rca.investigation.gathering import rendered, sighted
+from tocsin_rca.investigation.gathering import Gathering, rendered, sighted
 from tocsin_rca.investigation.judging import CONFIDENCE, Gathered, judged
 from tocsin_rca.investigation.known import Known
 from tocsin_rca.investigation.submission import Submission
 from tocsin_rca.investigation.telling import told
 from tocsin_testing import build
+from tocsin_testing.agents import ANA
 from tocsin_testing.build import NOW
 from tocsin_testing.investigating import HELD_BEFORE, MEMORY, NOW_HELD, WEB, submission
 
@@ -285,3 +291,20 @@ def test_all_that_checks_ruled_out_is_told():
     why = Rejection(cause=LEAK, reasons=("It does not grow.",))
     text = told(known(rejections=(why,)), "", 5000, lambda: "mark").text
     assert "- memory_leak, because:\n<<<output mark>>>\nIt does not grow." in text
+
+
+async def test_a_call_that_was_refused_shows_nothing():
+    state = State({})
+    step, call = Step("investigator", ANA, state), ToolCall(id="1", name="k8s.get", arguments="{}")
+    refused = ToolResult(status=Status.REFUSED, error="no")
+    assert await Gathering(lambda: NOW).keep(step, call, refused) is None
+    assert state.changes == {}
+
+
+async def test_a_call_that_failed_is_evidence_that_something_was_not_seen():
+    state = State({})
+    step, call = Step("investigator", ANA, state), ToolCall(id="1", name="k8s.get", arguments="{}")
+    told = await Gathering(lambda: NOW).keep(step, call, results.failed("no route"))
+    assert told.message == "This is evidence m1."
+    (kept,) = state["run:evidence"]
+    assert (kept["kind"], kept["excerpt"]) == ("missing", "no route")
