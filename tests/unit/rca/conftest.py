@@ -95,7 +95,7 @@ class Scene:
         self.labels = {"app": "web", "tier": "front"}
 
     def add(self, kind, name, spec=None, status=None, **metadata):
-        namespace = {} if kind == "Node" else {"namespace": "shop"}
+        namespace = {} if kind in ("Node", "IngressClass") else {"namespace": "shop"}
         self.objects.append(
             {
                 "apiVersion": "v1",

@@ -1,13 +1,14 @@
 """Hosts and ports inside values and texts, and which Service a host name means."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tocsin_contracts import ObjectRef
 
 _PLACE = re.compile(
-    r"(?<![\w.@-])(?P<host>[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,120}[A-Za-z0-9])?):(?P<port>\d{2,5})(?![\w.:])"
+    r"(?<![\w.@-])(?P<host>[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,120}[A-Za-z0-9])?)"
+    r":(?P<port>\d{2,5})(?!\w|[.:]\d)"
 )
 _AFTER_SCHEME = re.compile(r"://(?:[^/@\s'\"]{0,120}@)?(?P<host>[A-Za-z0-9][A-Za-z0-9_.-]{0,120})")
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -31,7 +32,7 @@ class Place:
     @property
     def is_local(self) -> bool:
         """Whether it means the pod itself."""
-        return self.host in ("localhost", "0.0.0.0") or self.host.startswith("127.")
+        return self.host == "localhost" or self.host.startswith(("127.", "0."))
 
     @property
     def may_be_a_service(self) -> bool:
@@ -52,7 +53,8 @@ def places(text: str) -> Iterator[Place]:
     seen: set[str] = set()
     for found in _PLACE.finditer(text):
         host, port = found["host"], int(found["port"])
-        if port <= _LARGEST_PORT and not host.replace(".", "").isdigit() or _IP.fullmatch(host):
+        is_name = not host.replace(".", "").isdigit()
+        if port <= _LARGEST_PORT and (is_name or _IP.fullmatch(host)):
             seen.add(host)
             yield Place(host, port)
     for found in _AFTER_SCHEME.finditer(text):
@@ -71,8 +73,3 @@ def means(place: Place, service: ObjectRef, namespace: str) -> bool:
         return False
     meant = place.service(namespace)
     return (meant.name, meant.namespace) == (service.name, service.namespace)
-
-
-def dotless(names: Iterable[str]) -> set[str]:
-    """Return the first label of each name."""
-    return {name.partition(".")[0] for name in names}
