@@ -14,7 +14,7 @@ FORBIDDEN = {
     r"|deb\.debia[n]|proxy\.golan[g]",
     "a path of one machine": r"/wor[k]/|/roo[t]/|/hom[e]/\w|/User[s]/\w",
     "unfinished work": r"\bTOD[O]\b|\bFIXM[E]\b|\bXX[X]\b|NotImplemente[d]",
-    "how it was made": r"\bspik[e]|skeleto[n]|sub-?agen[t]|tool librar[y]",
+    "how it was made": r"\bspike[s]/|skeleto[n]|sub-?agen[t]|tool librar[y]",
 }
 """The brackets keep this file from saying it."""
 
