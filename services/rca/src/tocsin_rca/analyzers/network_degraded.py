@@ -13,7 +13,7 @@ _QUEUE = re.compile(r"(?i)\bqdisc netem\b.{0,200}\b(?:delay|loss|corrupt|duplica
 _SAID = re.compile(
     r"(?i)packet[_ -]?loss[^\n]{0,40}(?:high|detected|[1-9]\d?(?:\.\d+)?%)|high packet loss"
     r"|(?:network|link)[_ -](?:delay|latency|jitter)[^\n]{0,40}(?:high|injected|detected)"
-    r"|retransmi(?:t|ssion)\w{0,3}[^\n]{0,30}(?:high|rate|spike)|NIC Link is Down"
+    r"|retransmi(?:t|ssion)\w{0,3}[^\n]{0,30}(?:high|rate|spik\w{1,2})|NIC Link is Down"
     r"|TX hang|carrier lost|dropped packets"
 )
 _RTT = re.compile(r"(?:rtt|round-trip)[^=\n]{0,40}= ?[\d.]{1,10}/(?P<mean>[\d.]{1,10})/")

@@ -33,7 +33,7 @@ _ARROW = re.compile(
 )
 _STEP = re.compile(
     r"(?i)(?P<subject>[\w.-]{2,80})[\s:|,-]{1,5}(?P<metric>[\w ./%-]{3,60}?)"
-    r"[\s:|,-]{1,4}(?:rose|increased|jumped|spiked|went up|grew|changed"
+    r"[\s:|,-]{1,4}(?:rose|increased|jumped|spik\w{2}|went up|grew|changed"
     r"|dropped|decreased|fell)\s{1,3}from\s{1,3}(?P<usual>\d{1,12}(?:\.\d{1,6})?)\s?\S{0,6}\s{1,3}to\s{1,3}"
     r"(?P<now>\d{1,12}(?:\.\d{1,6})?)"
 )
