@@ -107,7 +107,9 @@ class Case:
         spoken = [e.data.last_seen for e in self._of(ClusterEvent)]
         spoken += [read_time(t) for sighting in self.containers for t in _times(sighting.status)]
         spoken += [
-            read_time(c.get("lastHeartbeatTime")) for n in self.nodes for c in _conditions(n)
+            read_time(c.get("lastHeartbeatTime"))
+            for node in self.nodes
+            for c in node.data.items("status", "conditions")
         ]
         return max((time for time in spoken if time is not None), default=None)
 
@@ -245,7 +247,3 @@ def _times(status: Mapping[str, Any]) -> Iterator[Any]:
     for state in ("state", "lastState"):
         yield dig(status, state, "running", "startedAt")
         yield dig(status, state, "terminated", "finishedAt")
-
-
-def _conditions(node: Observation[Manifest]) -> tuple[Mapping[str, Any], ...]:
-    return node.data.items("status", "conditions")
