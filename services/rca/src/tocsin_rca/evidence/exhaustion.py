@@ -15,7 +15,7 @@ OUT_OF_MEMORY = re.compile(
     r" bytes exhausted|System\.OutOfMemoryException|memory allocation of \d{1,15} bytes failed"
 )
 KILLED = re.compile(
-    r"\bOOM-?[Kk]ill(?:ed|ing|er)\b|Memory cgroup out of memory"
+    r"OOM-?[Kk]ill(?:ed|ing)\b|invoked oom-killer|Memory cgroup out of memory"
     r"|oom-kill:constraint=CONSTRAINT_MEMCG"
 )
 

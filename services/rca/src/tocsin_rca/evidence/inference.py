@@ -6,6 +6,7 @@ from typing import Any
 
 from tocsin_cluster.manifest import Manifest
 from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.concern import is_ours
 from tocsin_rca.evidence.node_facts import NodeFacts
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.placement import Obstacle, Refusal, kind_of_taint
@@ -25,7 +26,8 @@ def silent(case: Case) -> Statement | None:
     workload = case.workload_manifest
     if workload and workload.data.dig("status", "desiredNumberScheduled") == 0:
         return Statement(workload.id, workload.data.ref, INFERRED, "")
-    waiting = next((pod for pod in case.pods if _waits(pod)), None)
+    ours = (pod for pod in case.objects("Pod") if is_ours(case, pod.data.ref))
+    waiting = next((pod for pod in (*case.pods, *ours) if _waits(pod)), None)
     return Statement(waiting.id, waiting.data.ref, INFERRED, "") if waiting else None
 
 
