@@ -11,7 +11,7 @@ _FLAGS = re.compile(
     r"(?i)unknown (?:shorthand )?flag\b|flag provided but not defined|flag needs an argument"
     r"|unrecogni[sz]ed (?:arguments?|option|command[- ]line|flag|VM option)"
     r"|(?:invalid|illegal|unknown|bad|unsupported) option\b(?! name)|no such option"
-    r"|unknown (?:command|argument|parameter|switch)\b|unexpected argument"
+    r"|(?<!ERR )unknown (?:command|argument|switch)\b|unexpected argument"
     r"|invalid argument \S{1,80} for"
     r"|found argument .{1,80} which wasn't expected|arguments are required|missing required arg"
     r"|required flag\(?s?\)? |invalid value .{1,80} for (?:flag|option|'?--?\w)|unknown variable '"
@@ -23,7 +23,7 @@ _FLAGS = re.compile(
 _SYNTAX = re.compile(
     r"(?i)\bsyntax error(?: near|:| in|,| \()|\bsyntax error\b.{0,20}unexpected"
     r"|unexpected EOF while"
-    r"|unterminated quoted string|unexpected end of file|unary operator expected"
+    r"|unterminated quoted string|unary operator expected"
     r"|File \"<string>\", line \d{1,5}[^\n]{0,20}\n[^\n]{0,200}\n[^\n]{0,200}\n?SyntaxError"
 )
 

@@ -12,7 +12,7 @@ _EXPIRED = re.compile(
     r"|is not yet valid: current time|CERT_HAS_EXPIRED|CERT_NOT_YET_VALID"
     r"|Certificate(?:Expired|NotYetValid)Exception|\bNotAfter: |certificate_expired"
     r"|certificate .{0,120}(?:has expired|expires? in (?:less than|\d)|will expire|is expiring)"
-    r"|certs? (?:has|have) expired"
+    r"|certs? (?:has|have) expired|Cert(?:ificate)?Expir(?:y|ation|ing|ed|es)"
 )
 _MISMATCH = re.compile(
     r"(?i)x509: certificate (?:is valid for|signed by unknown authority|is not valid for any names"

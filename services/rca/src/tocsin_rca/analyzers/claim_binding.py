@@ -1,6 +1,7 @@
 """Claims that find no volume: the class, access mode, size or labels, or a volume that is taken."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tocsin_cluster.manifest import Manifest, texts
@@ -16,7 +17,7 @@ _SAID: dict[CauseClass, re.Pattern[str]] = {
     CauseClass.PVC_STORAGE_CLASS_NOT_FOUND: re.compile(
         r"(?i)storageclass(?:es)?(?:\.storage\.k8s\.io)? \\?\"(?P<name>[^\"\\]{1,253})\\?\""
         r" (?:is )?not found"
-        r"|storageClassName does not match|no storage class is set|failed to get storage ?class"
+        r"|storageClassName does not match|failed to get storage ?class"
     ),
     CauseClass.PV_ALREADY_BOUND: re.compile(
         r"(?i)already bound to a different claim|is bound to (?:another|a different) claim"
@@ -44,6 +45,8 @@ _SAID: dict[CauseClass, re.Pattern[str]] = {
         r"(?i)claim\.Spec\.Selector is not supported|selector .{0,40}does not match"
     ),
 }
+_NO_CLASS = re.compile(r"no storage class is set")
+_VOLUMES = re.compile(r"(?i)persistent ?volume|provision|FailedBinding|VolumeMismatch|storageclass")
 _OF_STATIC = {
     Obstacle.CLASS: CauseClass.PVC_STORAGE_CLASS_NOT_FOUND,
     Obstacle.MODE: CauseClass.PVC_ACCESS_MODE_MISMATCH,
@@ -72,9 +75,23 @@ class ClaimBinding:
         found: dict[ObjectRef, Finding] = {}
         for cause, pattern in _SAID.items():
             for one in told(case, pattern):
-                claim = _claim(case, one)
-                found.setdefault(claim, _said(case, cause, claim, one))
-        return tuple(found.values()) or _compared(case)
+                if _is_of_volumes(one):
+                    claim = _claim(case, one)
+                    found.setdefault(claim, _said(case, cause, claim, one))
+        return tuple(found.values()) or _compared(case) or tuple(_without_class(case))[:1]
+
+
+def _is_of_volumes(one: Told) -> bool:
+    kind = one.about.kind if one.about else ""
+    of_claim = kind in ("PersistentVolumeClaim", "PersistentVolume")
+    return of_claim or bool(_VOLUMES.search(f"{one.statement.reason} {one.statement.text}"))
+
+
+def _without_class(case: Case) -> Iterator[Finding]:
+    for one in told(case, _NO_CLASS):
+        if one.about and one.about.kind == "PersistentVolumeClaim":
+            found = _said(case, CauseClass.PVC_STORAGE_CLASS_NOT_FOUND, one.about, one)
+            yield found.model_copy(update={"confidence": 0.8})
 
 
 def _claim(case: Case, one: Told) -> ObjectRef:

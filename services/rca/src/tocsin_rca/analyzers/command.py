@@ -1,6 +1,7 @@
 """Programs that cannot be started because they are not in the image."""
 
 import re
+from collections.abc import Iterator
 
 from tocsin_contracts import CauseClass, FieldPath, Finding
 from tocsin_rca.evidence.case import Case
@@ -28,6 +29,7 @@ _IN_LOG = re.compile(
     r"|exec: [^\n]{1,120}: not found|No such file or directory: '(?:/usr)?/(?:s?bin"
     r"|app)/[^']{1,80}'"
 )
+_NOT_FOUND = 127
 _OF_OTHERS = ("Unhealthy", "ProbeWarning", "FailedPostStartHook", "FailedPreStopHook")
 
 
@@ -38,11 +40,26 @@ class Command:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a commit that changed the command is undone."""
-        told = _not_started(case)
-        if not told:
-            means = "{who} runs a program that is not there: {said}"
-            return findings(case, Saying(CauseClass.COMMAND_NOT_FOUND, _IN_LOG, 0.91, means))
-        return (_finding(case, told),)
+        if told := _not_started(case):
+            return (_finding(case, told),)
+        means = "{who} runs a program that is not there: {said}"
+        said = findings(case, Saying(CauseClass.COMMAND_NOT_FOUND, _IN_LOG, 0.91, means))
+        return said or tuple(_by_code(case))[:1]
+
+
+def _by_code(case: Case) -> Iterator[Finding]:
+    """A shell ends with 127 if it finds no such program; nothing says which."""
+    for sighting in case.containers:
+        if any(ending.get("exitCode") == _NOT_FOUND for ending in sighting.endings):
+            pod = sighting.pod
+            yield Finding(
+                cause=CauseClass.COMMAND_NOT_FOUND,
+                object=subject(case, pod.data.ref),
+                confidence=0.8,
+                summary=f"Container {sighting.name} of {pod.data.ref} ends with exit code 127:"
+                " what it runs is not there.",
+                evidence=proof(case, pod.id),
+            )
 
 
 def _not_started(case: Case) -> tuple[Told, ...]:

@@ -8,6 +8,7 @@ from itertools import islice
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import proof, sure
+from tocsin_rca.evidence.designs import design
 from tocsin_rca.evidence.hearing import heard, quoted, subject
 from tocsin_rca.evidence.holders import Holder, configured, holders
 from tocsin_rca.evidence.likeness import meant
@@ -54,7 +55,9 @@ _UNREADABLE = re.compile(
     r"|toml: |ConfigurationError|ImproperlyConfigured"
     r"|unrecognized configuration parameter|Bad directive or wrong number"
     r"|APPLICATION FAILED TO START"
-    r"|json: cannot unmarshal|error parsing .{1,60}\.(?:ya?ml|json|toml|conf|ini)"
+    r"|error parsing .{1,60}\.(?:ya?ml|json|toml|conf|ini)"
+    r"|config[\w./-]{0,60}['\"]? (?:file )?(?:was )?(?:not found|does not exist|is missing)"
+    r"|(?:open|stat|read|access) /\S{1,120}\.(?:ya?ml|json|toml|conf|ini|properties): no such file"
     r"|hostPath type check failed|mount a directory onto a file|is not a directory: unknown"
 )
 _CLAIM = re.compile(r"persistentvolumeclaim \\?\"(?P<claim>[^\"\\]{1,253})\\?\" not found")
@@ -86,18 +89,20 @@ class ConfigValue:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding: what was changed last, an unknown host, a value that is refused."""
-        looks = (_changed, _unknown_host, _refused, _unknown_claim, _unreadable)
+        looks = (_changed, _unknown_host, _refused, _unknown_claim, _set_twice, _unreadable)
         found = (wrong for look in looks for wrong in look(case))
         return tuple(_finding(case, wrong) for wrong in islice(found, 1))
 
 
 def _finding(case: Case, wrong: _Wrong) -> Finding:
-    first = wrong.told[0]
+    first = wrong.told[0] if wrong.told else None
+    about = first.about if first else wrong.object
+    said = f": {quoted(first)}" if first else "."
     return Finding(
         cause=CauseClass.CONFIG_VALUE_WRONG,
-        object=wrong.object or subject(case, first.about),
-        confidence=sure(case, first.about, wrong.confidence),
-        summary=f"{wrong.what} is wrong: {quoted(first)}",
+        object=wrong.object or subject(case, about),
+        confidence=sure(case, about, wrong.confidence),
+        summary=f"{wrong.what} is wrong{said}",
         evidence=proof(case, *wrong.seen, *(one.id for one in wrong.told)),
         change=wrong.edit,
         because=wrong.because,
@@ -189,6 +194,18 @@ def _unknown_claim(case: Case) -> Iterator[_Wrong]:
         yield _Wrong(told, f"The claim that a volume names, {told[0].match['claim']},", 0.93)
 
 
+def _set_twice(case: Case) -> Iterator[_Wrong]:
+    """A variable that is set twice in a container has the last of its values."""
+    workload = design(case)
+    for container in workload.data.containers() if workload else ():
+        values: dict[str, str] = {}
+        for one in container.items("env"):
+            name, value = str(one.get("name")), str(one.get("value"))
+            if workload and values.setdefault(name, value) != value:
+                what = f"{name} of {workload.data.ref}, set to {values[name]} and to {value},"
+                yield _Wrong((), what, 0.8, workload.data.ref, (workload.id,))
+
+
 def _unreadable(case: Case) -> Iterator[_Wrong]:
     if told := heard(case, _UNREADABLE):
-        yield _Wrong(told, "The configuration", 0.8)
+        yield _Wrong(told, "The configuration", 0.78)

@@ -25,15 +25,15 @@ _SERVICE = re.compile(
     r"InvalidAccessKeyId|SignatureDoesNotMatch|InvalidClientTokenId|UnrecognizedClientException"
     r"|ExpiredToken\b|(?i:security token included in the request is (?:expired|invalid))"
     r"|\binvalid_(?:grant|client)\b|AADSTS70\d{3}"
-    r"|(?i:\binvalid (?:api[ _-]?key|bearer token|credentials|auth token|access token)\b"
-    r"|(?:api[ _-]?key|access token|bearer token|token) (?:is |has )?(?:been )?(?:invalid"
-    r"|expired|revoked)\b"
-    r"|incorrect (?:api[ _-]?key|username or password|password)|bad credentials"
-    r"|unable to authenticate user|authentication failed(?! open)|authentication failure"
-    r"|failed to authenticate|Permission denied \(publickey)"
+    r"|(?i:\binvalid (?:api[ _-]?key|credentials)\b|incorrect (?:api[ _-]?key|password)"
+    r"|incorrect username or password|bad credentials|unable to authenticate user"
+    r"|permission denied \(publickey)"
 )
-_STATUS = re.compile(
-    r"(?i)(?:error|fail|exception|unexpected|returned|status(?:[ _]?code)?)\D{0,60}\b401\b"
+_VAGUE = re.compile(
+    r"(?i)\b(?:api[ _-]?key|access token|bearer token|auth token) (?:is |has )?(?:been )?"
+    r"(?:invalid|expired|revoked)\b|\binvalid (?:bearer|auth|access) token\b"
+    r"|authentication (?:failed(?! open)|failure)|failed to authenticate"
+    r"|(?:error|fail|exception|unexpected|returned|status(?:[ _]?code)?)\D{0,60}\b401\b"
     r"|\b401\b:? (?:unauthorized|client error)"
 )
 _SAYS = "{who} is refused because of its credentials: {said}"
@@ -51,6 +51,6 @@ class Credentials:
             case,
             Saying(cause, _DATABASE, 0.92, _SAYS),
             Saying(cause, _QUEUE, 0.92, _SAYS),
-            Saying(cause, _SERVICE, 0.86, _SAYS),
-            Saying(cause, _STATUS, 0.72, _SAYS),
+            Saying(cause, _SERVICE, 0.88, _SAYS),
+            Saying(cause, _VAGUE, 0.72, _SAYS),
         )

@@ -1,5 +1,6 @@
 """Init containers that fail, so that a pod never starts its others."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from tocsin_rca.evidence.hearing import subject
 from tocsin_rca.evidence.observation import Observation
 
 _LAST_WORDS = 160
+_COUNT = re.compile(r"\d{1,3}/\d{1,3}")
+"""How a table shows a pod of which only some init containers have ended."""
 
 
 class InitContainer:
@@ -35,7 +38,8 @@ def _told(status: Mapping[str, Any]) -> tuple[str, float] | None:
     waits = dig(status, "state", "waiting", "reason")
     if waits in ("CrashLoopBackOff", "Error", "RunContainerError"):
         return f"is in {waits}", 0.93
-    if dig(status, "state", "running") is not None and _is_setup(status):
+    runs = dig(status, "state", "running") is not None or _COUNT.fullmatch(str(waits))
+    if runs and _is_setup(status):
         return "has not come to an end", 0.66
     return None
 

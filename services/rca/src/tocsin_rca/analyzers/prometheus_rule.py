@@ -12,18 +12,16 @@ from tocsin_rca.evidence.undoing import changes, undo
 
 _BROKEN = re.compile(
     r"(?i)evaluating rule failed|many-to-many matching not allowed"
-    r"|duplicate series for the match group"
-    r"|multiple matches for labels|could not parse expression"
-    r"|vector cannot contain metrics with the same labelset"
-    r"|loading groups failed|failed to parse rules?|invalid rules?\b|rules are not valid"
-    r"|error loading rules"
-    r"|rule_files|group \"[^\"]{1,160}\", rule \d|parse error: |expected type \w{1,20} in "
-    r"|prometheusrulemutate|rule evaluation fail"
+    r"|duplicate series for the match group|multiple matches for labels"
+    r"|could not parse expression|vector cannot contain metrics with the same labelset"
+    r"|loading groups failed|failed to parse rules?|rules are not valid|error loading rules"
+    r"|group \"[^\"]{1,160}\", rule \d|prometheusrulemutate|rule evaluation fail"
 )
 _ALERT = re.compile(
     r"(?i)PrometheusRule(?:Failure|Evaluat|Error)|RuleEvaluation|Prometheus(?:OperatorRejected"
     r"|BadConfig)"
 )
+_NAMING = ("pod", "service", "job", "container", "statefulset", "prometheusrule", "alertname")
 _GROUP = re.compile(r"group=\"?(?P<group>[^\s\";,]{1,200})|group \"(?P<other>[^\"]{1,200})\"")
 
 
@@ -62,8 +60,8 @@ class PrometheusRules:
 
 def _is_about_rules(case: Case) -> bool:
     said = _ALERT.search(f"{case.alert.title} {case.alert.summary}")
-    names = " ".join((case.alert.title, *case.alert.labels.values())).lower()
-    return bool(said or case.manifests("PrometheusRule") or "prometheus" in names)
+    labels = (value for key, value in case.alert.labels.items() if key in _NAMING)
+    return bool(said or "prometheus" in " ".join(labels).lower())
 
 
 def _rules(case: Case, line: str) -> Iterator[Observation[Manifest]]:

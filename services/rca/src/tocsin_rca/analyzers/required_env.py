@@ -43,7 +43,7 @@ _PATTERNS = (
     r"Could not resolve placeholder '(?P<g>[\w.\-]{3,60})'",
     r"required key (?P<h>[A-Z][A-Z0-9_]{2,60}) missing value",
     r"(?:You (?:must|need to) specify"
-    r"|you need to specify one of)[^\n]{0,80}(?P<i>[A-Z][A-Z0-9]{1,30}_[A-Z_]{2,40})",
+    r"|you need to specify one of)[^\n]{0,80}?\b(?P<i>[A-Z][A-Z0-9]{1,30}_[A-Z_]{2,40})",
     r"specify one of the"
     r" following[^\n]{0,60}\n\s{0,20}-?\s?(?P<j>[A-Z][A-Z0-9]{1,30}_[A-Z_]{2,40})",
     r"environment variable not found: \"?(?P<k>[A-Z][A-Z0-9_]{2,60})",

@@ -8,7 +8,7 @@ from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.selectors import is_named_for, selects
 
-_KINDS = ("Deployment", "StatefulSet", "ReplicaSet")
+_KINDS = ("Deployment", "StatefulSet")
 _PATH = ("spec", "replicas")
 
 
@@ -25,13 +25,8 @@ class ScaledToZero:
 def _empty(case: Case) -> Iterator[Observation[Manifest]]:
     for kind in _KINDS:
         for one in case.manifests(kind):
-            if one.data.dig(*_PATH) == 0 and not one.data.owner and not _was_replaced(one.data):
+            if one.data.dig(*_PATH) == 0:
                 yield one
-
-
-def _was_replaced(one: Manifest) -> bool:
-    """Whether it is the set of an earlier version of a Deployment."""
-    return one.ref.kind == "ReplicaSet"
 
 
 def _finding(case: Case, one: Observation[Manifest]) -> Finding:

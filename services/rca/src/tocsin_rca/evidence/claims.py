@@ -1,8 +1,9 @@
 """Claims that are not bound, and what keeps the volumes that were seen from them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from tocsin_cluster.manifest import Manifest, texts
 from tocsin_contracts import ObjectRef
@@ -55,7 +56,8 @@ def obstacles(case: Case, claim: Claim) -> Iterator[tuple[Obstacle, Observation[
     ]
     for volume in () if not named and _is_provisioned(case, claim) else volumes:
         found = tuple(_differences(claim.manifest, volume.data))
-        if len(found) == 1:
+        freed = named or volume.data.dig("status", "phase") == "Released"
+        if len(found) == 1 and (freed or found[0] is not Obstacle.TAKEN):
             yield found[0], volume
 
 
@@ -76,9 +78,7 @@ def _whole(case: Case, shown: Manifest) -> Manifest:
 
 def _differences(claim: Manifest, volume: Manifest) -> Iterator[Obstacle]:
     owner = volume.dig("spec", "claimRef") or {}
-    if owner.get("name") not in (None, "", claim.ref.name) or (
-        owner and owner.get("namespace") not in (None, "", claim.ref.namespace)
-    ):
+    if _is_taken(owner, claim.ref) or volume.dig("status", "phase") == "Released":
         yield Obstacle.TAKEN
     if (claim.dig("spec", "storageClassName") or "") != (
         volume.dig("spec", "storageClassName") or ""
@@ -93,6 +93,14 @@ def _differences(claim: Manifest, volume: Manifest) -> Iterator[Obstacle]:
         yield Obstacle.LABELS
     if _is_smaller(volume, claim):
         yield Obstacle.SIZE
+
+
+def _is_taken(owner: Mapping[str, Any], claim: ObjectRef) -> bool:
+    names = (owner.get("name"), owner.get("namespace"))
+    return any(
+        name not in (None, "", own)
+        for name, own in zip(names, (claim.name, claim.namespace), strict=True)
+    )
 
 
 def _is_smaller(volume: Manifest, claim: Manifest) -> bool:

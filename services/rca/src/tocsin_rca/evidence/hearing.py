@@ -8,9 +8,14 @@ from tocsin_cluster.printed import Command, Printed
 from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import owner_of, proof, sure
+from tocsin_rca.evidence.observation import LogText, Observation
 from tocsin_rca.evidence.statements import Statement, Told, line_of, statements
 
 _LONGEST = 48_000
+_LONGEST_LINE = 1000
+_LONGEST_SHAPE = 200
+_FIRST_LINES, _LAST_LINES = 80, 240
+_NUMBERS = re.compile(r"[0-9a-fA-F]{4,}|\d+")
 _MOST_MATCHES = 20
 _QUOTE = 160
 _CALM = re.compile(
@@ -86,11 +91,23 @@ def _finding(case: Case, saying: Saying, told: tuple[Told, ...]) -> Finding:
 
 
 def _logs(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
-    for seen in case.logs:
-        log = seen.data
-        if match := _alarming(pattern, log.text[-_LONGEST:]):
-            about = _pod(case, log.pod) if log.pod else None
+    for seen, text in case.memo.once("heard logs", lambda: tuple(_brief_logs(case))):
+        if match := _alarming(pattern, text):
+            about = _pod(case, seen.data.pod) if seen.data.pod else None
             yield Told(Statement(seen.id, about, "", line_of(match)), match)
+
+
+def _brief_logs(case: Case) -> Iterator[tuple[Observation[LogText], str]]:
+    return ((seen, _brief(seen.data.text)) for seen in case.logs)
+
+
+def _brief(text: str) -> str:
+    """Return the end of a text without lines that say the same but for their numbers."""
+    shapes: dict[str, str] = {}
+    for line in text[-_LONGEST:].splitlines():
+        shapes.setdefault(_NUMBERS.sub("0", line[:_LONGEST_SHAPE]), line[:_LONGEST_LINE])
+    kept = list(shapes.values())
+    return "\n".join((*kept[:_FIRST_LINES], *kept[_FIRST_LINES:][-_LAST_LINES:]))
 
 
 def _endings(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
@@ -102,11 +119,14 @@ def _endings(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
 
 
 def _answers(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
-    asked = [one for one in case.texts() if _is_unread(one.data.command)]
-    for seen in (*case.checks, *asked):
-        printed: Printed = seen.data
-        if match := _alarming(pattern, printed.text[-_LONGEST:]):
+    for seen, text in case.memo.once("heard answers", lambda: tuple(_brief_answers(case))):
+        if match := _alarming(pattern, text):
             yield Told(Statement(seen.id, None, "", line_of(match)), match)
+
+
+def _brief_answers(case: Case) -> Iterator[tuple[Observation[Printed], str]]:
+    asked = [one for one in case.texts() if _is_unread(one.data.command)]
+    return ((seen, _brief(seen.data.text)) for seen in (*case.checks, *asked))
 
 
 def _is_unread(command: Command) -> bool:
