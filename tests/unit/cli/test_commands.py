@@ -36,7 +36,8 @@ class Handler(BaseHTTPRequestHandler):
         if body.get("reason") == "too late":
             self.answer(409, {"error": "already granted", "hint": "by ann at 09:00"})
         else:
-            self.answer(200, DECISION | {"decision": "granted" if verb == "approve" else "denied"})
+            said = {"decision": "granted" if verb == "approve" else "denied"}
+            self.answer(200, DECISION | said | {"granted": body.get("granted", False)})
 
     def answer(self, status, body):
         content = json.dumps(body).encode()
@@ -126,6 +127,26 @@ def test_a_refusal_says_who_was_first(decided, capsys):
 def test_a_run_can_be_cancelled(decided, capsys):
     assert run("run", "cancel", "r7f3", "--reason", "wrong cluster") == 0
     assert decided == [("cancel", {"reason": "wrong cluster"})]
+
+
+def test_an_investigation_is_given_more_or_nothing(decided, capsys):
+    assert run("run", "extend", "r7f3", "--calls", "10", "--money", "0.50") == 0
+    assert run("run", "extend", "r7f3", "--end", "--reason", "enough") == 0
+    (_, more), (_, nothing) = decided
+    assert (more["granted"], more["amounts"]["model_calls"]) == (True, 10)
+    assert more["amounts"]["money"] == "0.50"
+    assert (nothing["granted"], nothing["reason"]) == (False, "enough")
+    assert "r7f3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "given",
+    [(), ("--calls", "0"), ("--calls", "1", "--end"), ("--money", "x"), ("--money", "nan")],
+    ids=["nothing", "none", "both", "no money", "no number"],
+)
+def test_an_answer_that_means_nothing_is_not_sent(decided, given):
+    assert run("run", "extend", "r7f3", *given) == 2
+    assert decided == []
 
 
 def test_an_unknown_run_is_a_plain_failure(decided, capsys):

@@ -2,6 +2,7 @@
 
 import io
 import textwrap
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from rich.text import Text
 from tocsin_cli import render
 from tocsin_cli.live import Live
 from tocsin_cli.terminal import one_line, plain, show
-from tocsin_contracts.views import ApprovalState, RunView, TriageView
+from tocsin_contracts import BudgetScope, Claim, Exhausted, Measure, ModelUse
+from tocsin_contracts.views import ApprovalState, BudgetView, RunView, TriageView
 
 VIEW = RunView.model_validate_json(Path(__file__).with_name("sample.run.json").read_bytes())
 
@@ -204,3 +206,28 @@ def test_a_word_that_is_longer_than_a_line_stays_whole():
 
 def test_a_line_that_nobody_looks_at_on_a_terminal_stays_whole():
     assert shown(Text("  word" * 60), width=80).count("\n") == 1
+
+
+def test_a_person_sees_that_an_investigation_waits_and_what_a_model_cost():
+    nearly = Exhausted(
+        measure=Measure.TOKENS, scope=BudgetScope.RUN, used=Decimal(81), limit=Decimal(100)
+    )
+    use = ModelUse(models=("a/b",), model_calls=2, tool_calls=1, tokens=81, cost=Decimal("0.0125"))
+    waits = BudgetView(exhausted=nearly, so_far="It is memory.", waits=True)
+    text = run_shown(VIEW.model_copy(update={"budget": waits, "model_use": use}))
+    assert "waits for `tocsin run extend`: tokens of the run: 81 of 100" in text
+    assert "so far: It is memory." in text
+    unpriced = use.model_copy(update={"cost": None})
+    assert "a/b: 2 calls, 1 of tools, 81 tokens, 0 s, unknown cost" in run_shown(
+        VIEW.model_copy(update={"model_use": unpriced})
+    )
+    assert "$0.0125" in run_shown(VIEW.model_copy(update={"model_use": use}))
+
+
+def test_a_person_sees_what_a_model_argues_with():
+    claims = (Claim(text="It was halved.", evidence=("e1", "m1")),)
+    told = {"claims": claims, "disproof": "It restarts with more."}
+    hypothesis = VIEW.hypothesis.model_copy(update=told)
+    text = run_shown(VIEW.model_copy(update={"hypothesis": hypothesis}))
+    assert "It was halved. [e1, m1]" in text
+    assert "wrong if: It restarts with more." in text

@@ -87,6 +87,7 @@ def test_a_contradiction_that_cites_evidence_overrules():
     answer = judge(known(finding(confidence=0.8)), contradictions=against)
     assert answer.hypothesis.finding.cause is OOM
     assert [one.cause for one in answer.hypothesis.alternatives] == [LEAK]
+    assert "Not memory_leak: It does not grow. [e1]" in answer.hypothesis.finding.because
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from tocsin_contracts import (
     HypothesisRejected,
     ObjectRef,
     PlanDrafted,
+    Rejection,
     Risk,
     RunEscalated,
     RunFinished,
@@ -378,8 +379,13 @@ async def test_p9_what_the_policy_forbids_never_becomes_a_plan(allowed, change, 
 )
 async def test_a_claim_that_nothing_supports_goes_back_with_all_that_was_ruled_out(desk, claimed):
     before = CauseClass.IMAGE_TAG_NOT_FOUND
-    (event,) = await desk.validate(hypothesis=claim(rejected=(before,), attempt=2, **claimed))
+    known = Rejection(cause=before, reasons=("tag: it is there",))
+    hypothesis = claim(rejected=(before,), rejections=(known,), attempt=2, **claimed)
+    (event,) = await desk.validate(hypothesis=hypothesis)
     assert isinstance(event, HypothesisRejected)
+    assert event.rejections[0] == known
+    assert [one.cause for one in event.rejections] == list(event.rejected)
+    assert "which nobody has seen" in event.rejections[1].reasons[0]
     assert event.rejected == (before, CauseClass.OOM_KILLED_LIMIT_TOO_LOW)
     assert event.attempt == 2
     assert "which nobody has seen" in " ".join(one.detail for one in event.checks)

@@ -164,7 +164,12 @@ class Workplace:
 
         investigator = Investigator(model, self.engine, self.world, reading, self.saver)
         return Further(
-            investigator, self.runs, self.timers, self.world.clock, self.patience, look_every=0.02
+            investigator,
+            self.runs,
+            self.timers,
+            self.world.clock,
+            patience=self.patience,
+            look_every=0.02,
         )
 
 

@@ -117,7 +117,7 @@ def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) ->
     engine = Engine(limits=settings.investigation_limits, ledger=RedisLedger(parts.redis))
     investigator = Investigator(model, engine, seen, reading, saver(parts.raw_redis, *TYPES))
     patience = timedelta(minutes=settings.budget_minutes)
-    return Further(investigator, parts.reader, parts.bus, seen.clock, patience)
+    return Further(investigator, parts.reader, parts.bus, seen.clock, patience=patience)
 
 
 def world(settings: Settings, servers: Servers) -> World:

@@ -37,6 +37,7 @@ class Further:
         runs: Runs,
         timers: Timers,
         clock: Clock,
+        *,
         patience: timedelta,
         look_every: float = EVERY_SECONDS,
     ) -> None:

@@ -111,14 +111,20 @@ def _finding(result: Submission, gathered: Gathered, agreeing: Finding | None) -
         summary=_said(result.summary),
         evidence=tuple(dict.fromkeys(ids)),
         change=own or gathered.change,
-        because=agreeing.because if agreeing and own else _because(gathered),
+        because=_because(result, gathered, agreeing if own else None),
     )
 
 
-def _because(gathered: Gathered) -> str:
-    if gathered.change is None:
-        return ""
-    return f"The value stands in {', '.join(gathered.change_shown_by)}."
+def _because(result: Submission, gathered: Gathered, agreeing: Finding | None) -> str:
+    """Say why this value, and why not what analyzers found."""
+    why = agreeing.because if agreeing else ""
+    if agreeing is None and gathered.change:
+        why = f"The value stands in {', '.join(gathered.change_shown_by)}."
+    against = [
+        f"Not {one.cause.value}: {_said(one.why)} [{', '.join(one.evidence)}]"
+        for one in result.contradictions
+    ]
+    return " ".join([why, *against]).strip()
 
 
 def _uncontradicted(
