@@ -62,6 +62,11 @@ def late_news(run_id: str) -> str:
     return f"tocsin:news:{{{run_id}}}"
 
 
+def recording(run_id: str, attempt: int) -> str:
+    """What was seen in one attempt at a run, packed."""
+    return f"tocsin:recording:{{{run_id}}}:{attempt}"
+
+
 def joined(run_id: str) -> str:
     """The runs that were superseded by a run, and the keys of their incidents."""
     return f"tocsin:joined:{{{run_id}}}"

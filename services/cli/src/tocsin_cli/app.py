@@ -15,6 +15,7 @@ from tocsin_cli.commands import (
     evaluate,
     investigate,
     mcp,
+    replay,
     run,
     token,
     tools,
@@ -43,6 +44,7 @@ def tree() -> typer.Typer:
     root.command("up")(up.up)
     root.command("demo")(demo.demo)
     root.command("investigate")(investigate.investigate)
+    root.command("replay")(replay.replay)
     root.command("eval")(evaluate.evaluate)
     root.add_typer(_bundles(), name="bundle")
     root.command("token")(token.token)

@@ -1,13 +1,13 @@
-"""Run rca: `tocsin-rca`; as `tocsin-rca investigate` or `tools` it only prints an answer."""
+"""Run rca: `tocsin-rca`; with a command, such as `investigate`, it only prints an answer."""
 
 import sys
 
 from tocsin_kit import service
-from tocsin_rca import alone
+from tocsin_rca import alone, replay
 from tocsin_rca.app import build
 from tocsin_rca.tools import telling
 
-COMMANDS = {"investigate": alone.main, "tools": telling.main}
+COMMANDS = {"investigate": alone.main, "replay": replay.main, "tools": telling.main}
 
 
 def main() -> None:

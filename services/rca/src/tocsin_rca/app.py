@@ -33,6 +33,7 @@ from tocsin_kit.ledger import RedisLedger
 from tocsin_kit.logging import secrets_of
 from tocsin_kit.moves import move
 from tocsin_kit.parts import Parts
+from tocsin_kit.recordings import Recordings
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.runs_about import RunsAbout
 from tocsin_kit.service import Service
@@ -69,7 +70,9 @@ def build(flags: Sequence[str] = ()) -> Service:
     about = RunsAbout(parts.redis, settings.run_ttl_days)
     past = PastRuns(parts.reader, about, SystemClock())
     seen = replace(world(settings, servers), past=past)
-    nodes = Nodes(seen, analyzers.load(), budget, news)
+    days = settings.record_days
+    recordings = Recordings(parts.raw_redis, days) if days else None
+    nodes = Nodes(seen, analyzers.load(), budget, news, recordings)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
     further = _further(settings, parts, seen, servers)

@@ -99,6 +99,13 @@ class LateNews(Protocol):
         """Return those of a run."""
 
 
+class Recordings(Protocol):
+    """What attempts were told, to be played again. May raise TocsinError."""
+
+    async def keep(self, run_id: RunId, attempt: int, recording: bytes) -> None:
+        """Keep what an attempt was told, in place of an older one."""
+
+
 class Clusters(Protocol):
     """The clusters that can be looked at, by the name that alerts give them."""
 

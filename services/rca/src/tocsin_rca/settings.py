@@ -74,6 +74,11 @@ class Settings(McpSettings, ModelSettings):
         pattern=r"^([a-zA-Z_][a-zA-Z0-9_]*)?$",
         description="Label that tells clusters apart in it; empty: it knows only one.",
     )
+    record_days: float = Field(
+        default=7,
+        ge=0,
+        description="Days that `tocsin replay` knows what rca saw; 0: it is not kept.",
+    )
     knowledge_dir: Path | None = Field(
         default=None, description="Folder of runbooks, as text files: docs/diagnosis.md#runbooks."
     )
