@@ -165,8 +165,8 @@ class MetricStore(_Web):
         """Write what was measured, in OpenMetrics, as blocks of its storage, however old."""
         recorded, storage = self.data / "measured.txt", self.data / "tsdb"
         recorded.write_text(f"{self._measured}# EOF\n", encoding="utf-8")
-        made = ["promtool", "tsdb", "create-blocks-from", "openmetrics", recorded, storage]
-        subprocess.run(made, check=True, capture_output=True)
+        made = ["promtool", "tsdb", "create-blocks-from", "openmetrics"]
+        subprocess.run([*made, str(recorded), str(storage)], check=True, capture_output=True)
         return [
             self._program(),
             f"--config.file={self._write('prometheus.yml', {})}",
