@@ -30,7 +30,7 @@ def named(kind, name, **more):
 
 
 def cluster():
-    """The demo's cluster as an API that answers, with a Secret beside the workload."""
+    """The demo's cluster as an API that answers, with a crowd and a Secret beside the workload."""
     documents = [
         document
         for file in sorted(RECORDED.rglob("*.yaml"))
@@ -39,8 +39,12 @@ def cluster():
     objects = [one for document in documents if document for one in flat(document)]
     spaces = {one["metadata"].get("namespace") for one in objects} - {None}
     secret = named("Secret", "db", namespace="payments") | {"data": {"password": PASSWORD}}
+    filler = {"annotations": {"about": "x" * 2000}}
+    crowd = [named("Pod", f"idle-{n}", namespace="payments", **filler) for n in range(300)]
     logs = {(file.parts[-3], file.parts[-2]): file.read_text() for file in RECORDED.rglob("*.log")}
-    return KubeApi([*objects, secret, *(named("Namespace", space) for space in spaces)], logs)
+    return KubeApi(
+        [*objects, *crowd, secret, *(named("Namespace", space) for space in spaces)], logs
+    )
 
 
 def servers(folder, program, url):

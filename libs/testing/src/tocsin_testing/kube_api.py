@@ -25,7 +25,8 @@ _BUILT_IN = (
 _RIGHTS = "rbac.authorization.k8s.io/v1"
 
 
-def _plural(kind: str) -> str:
+def plural(kind: str) -> str:
+    """Return what the API calls the objects of a kind."""
     word = kind.lower()
     if word.endswith("policy"):
         return f"{word[:-1]}ies"
@@ -33,7 +34,7 @@ def _plural(kind: str) -> str:
 
 
 KINDS = {
-    version: {kind: _plural(kind) for kind, its in API_VERSIONS.items() if its == version}
+    version: {kind: plural(kind) for kind, its in API_VERSIONS.items() if its == version}
     for version in _BUILT_IN
 }
 KINDS["v1"]["Secret"] = "secrets"
@@ -82,7 +83,7 @@ class KubeApi:
         namespace = ""
         if rest[:1] == ["namespaces"] and rest[2:]:
             namespace, rest = rest[1], rest[2:]
-        shown = {plural: kind for kind, plural in KINDS.get(version, {}).items()}
+        shown = {its: kind for kind, its in KINDS.get(version, {}).items()}
         if not rest or rest[0] not in shown:
             return _status(NOT_FOUND, "NotFound", "the server has no such resource")
         found = [
@@ -163,7 +164,7 @@ def _discovery(*, core: bool) -> Object:
     for group_version, names in KINDS.items():
         group, _, version = group_version.rpartition("/")
         if (group == "") == core:
-            resources = [_resource(group, version, kind, plural) for kind, plural in names.items()]
+            resources = [_resource(group, version, kind, its) for kind, its in names.items()]
             groups.setdefault(group, []).append(
                 {"version": version, "freshness": "Current", "resources": resources}
             )
@@ -171,9 +172,9 @@ def _discovery(*, core: bool) -> Object:
     return {"kind": _DISCOVERY, "apiVersion": "apidiscovery.k8s.io/v2", "items": items}
 
 
-def _resource(group: str, version: str, kind: str, plural: str) -> Object:
+def _resource(group: str, version: str, kind: str, resource: str) -> Object:
     return {
-        "resource": plural,
+        "resource": resource,
         "responseKind": {"group": group, "version": version, "kind": kind},
         "scope": "Cluster" if kind in CLUSTER_WIDE else "Namespaced",
         "singularResource": kind.lower(),

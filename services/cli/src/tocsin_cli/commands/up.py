@@ -89,7 +89,7 @@ def greeting(up: Up, workspace: Workspace, world: World) -> tuple[str, ...]:
         f"  data      {folder}",
         f"  tokens    {workspace.tokens_file}",
         f"  gitops    {world.gitops}",
-        f"  cluster   {world.snapshot}",
+        f"  cluster   {os.environ.get('TOCSIN_CLUSTER_SERVERS') or world.snapshot}",
         "",
         "Send an alert, or the body of any sender:",
         f"  tocsin alert send --data {folder} 'Checkout is down' --label namespace=shop",
