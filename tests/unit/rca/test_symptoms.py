@@ -257,3 +257,21 @@ async def test_a_warning_or_an_error_speaks_against_being_well(scene):
 async def test_fewer_pods_than_wanted_are_not_well(scene):
     well(scene, readyReplicas=0)
     assert NoIncident().analyze(await scene.case(alert(scene, "KubePodNotReady"))) == ()
+
+
+async def test_a_rollout_that_only_the_cluster_remembers_is_undone_as_well(scene):
+    web(scene, "ERROR pricing failed: NoneType")
+    owner = [{"kind": "Deployment", "name": "web", "controller": True}]
+    for revision, image in ((1, "reg.example/shop/web:1"), (2, "reg.example/shop/web:2")):
+        spec = {"template": {"spec": {"containers": [{"name": "app", "image": image}]}}}
+        scene.add(
+            "ReplicaSet",
+            f"web-{revision}",
+            spec | {"replicas": revision - 1},
+            ownerReferences=owner,
+            creationTimestamp=f"2026-03-02T08:{revision}0:00Z",
+            annotations={"deployment.kubernetes.io/revision": str(revision)},
+        )
+    (finding,) = BadRelease().analyze(await scene.case(alert(scene)))
+    assert finding.change.new == "reg.example/shop/web:1"
+    assert finding.confidence >= 0.9

@@ -13,6 +13,7 @@ from tocsin_rca.analyzers.autoscaler_metrics import AutoscalerMetrics
 from tocsin_rca.analyzers.bad_release import BadRelease
 from tocsin_rca.analyzers.certificate import Certificate
 from tocsin_rca.analyzers.claim_binding import ClaimBinding
+from tocsin_rca.analyzers.cluster_dns import ClusterDns
 from tocsin_rca.analyzers.command import Command
 from tocsin_rca.analyzers.config_value import ConfigValue
 from tocsin_rca.analyzers.connection_pool import ConnectionPool
@@ -162,6 +163,7 @@ BUILTIN: tuple[Analyzer, ...] = (
     JobLimits(),
     MetricAnomaly(),
     RecentChange(),
+    ClusterDns(),
 )
 
 

@@ -1,11 +1,10 @@
-"""Errors that begin with the rollout of another version, which a commit or a ReplicaSet tells."""
+"""Errors that begin with the rollout of another version, which a commit or the cluster tells."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tocsin_cluster.events import read_time
-from tocsin_cluster.manifest import Container, Manifest, dig
+from tocsin_cluster.manifest import Container, dig
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.alerted import Theme, tells_of
 from tocsin_rca.evidence.calls import failed_calls
@@ -16,7 +15,6 @@ from tocsin_rca.evidence.images import only_version_differs
 from tocsin_rca.evidence.lines import Line, quoted
 
 _SOON = timedelta(hours=2)
-_REVISION = "deployment.kubernetes.io/revision"
 _THEMES = (Theme.ERRORS, Theme.LATENCY, Theme.CRASH)
 
 
@@ -59,37 +57,18 @@ def _releases(case: Case) -> Iterator[_Release]:
             ids = (change.seen.id, workload.id)
             yield _Release(container, before, now, change.told, change.seen.data.at, ids)
         else:
-            yield from _of_replica_sets(case, container, now)
+            yield from _rolled_out(case, container, now)
 
 
-def _of_replica_sets(case: Case, container: Container, now: str) -> Iterator[_Release]:
-    """The version of the revision before this one, which the cluster still remembers."""
-    owned = [rs for rs in case.objects("ReplicaSet") if _is_owned(rs.data, case.workload)]
-    revisions = sorted((number, rs.id, rs) for rs in owned if (number := _revision(rs.data)))
-    if len(revisions) < len(("before", "now")):
-        return
-    (_, before_id, old), (_, now_id, new) = revisions[-2:]
-    before, current = (_image(rs.data, container.name) for rs in (old, new))
-    if current == now and before and only_version_differs(before, now):
-        at = read_time(new.data.dig("metadata", "creationTimestamp"))
-        told = f"revision {_revision(new.data)}"
-        yield _Release(container, before, now, told, at, (before_id, now_id))
-
-
-def _is_owned(replica_set: Manifest, workload: ObjectRef | None) -> bool:
-    owner = replica_set.owner
-    return bool(owner and workload and owner.name == workload.name)
-
-
-def _revision(manifest: Manifest) -> int:
-    said = str(manifest.dig("metadata", "annotations", _REVISION) or "")
-    return int(said) if said.isdigit() else 0
-
-
-def _image(manifest: Manifest, name: str) -> str | None:
-    container = manifest.container(name)
-    image = container.dig("image") if container else None
-    return image if isinstance(image, str) else None
+def _rolled_out(case: Case, container: Container, now: str) -> Iterator[_Release]:
+    """The version that the cluster itself remembers from before the last rollout."""
+    path = (*container.path, "image")
+    for seen in case.rollouts:
+        for field in seen.data.changed if seen.data.latest else ():
+            before, is_it = str(field.before), (field.path, field.after) == (path, now)
+            if is_it and only_version_differs(before, now):
+                told = f"the rollout of revision {seen.data.revision}"
+                yield _Release(container, before, now, told, seen.data.at, (seen.id,))
 
 
 def _crashes(case: Case) -> bool:

@@ -66,8 +66,16 @@ class GitopsSync:
         return tuple(_finding(case, failure) for failure in failures)
 
 
+def _applications(case: Case) -> Iterator[Known]:
+    """Those that the cluster shows, or that Argo CD's own tool printed as JSON."""
+    yield from known(case, "Application")
+    for seen in case.checks:
+        if isinstance(seen.data.data, dict) and seen.data.data.get("kind") == "Application":
+            yield Known(Manifest(seen.data.data), (seen.id,))
+
+
 def _argo(case: Case) -> Iterator[_Failure]:
-    for one in known(case, "Application"):
+    for one in _applications(case):
         wrong = [
             f"{c.get('type')}: {c.get('message')}"
             for c in one.manifest.items("status", "conditions")

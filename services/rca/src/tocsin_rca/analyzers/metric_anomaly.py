@@ -1,19 +1,22 @@
 """Services whose metrics changed when an alert began, where the trouble begins and not ends."""
 
 import re
+from collections.abc import Iterator
 
 from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.known import running
 from tocsin_rca.evidence.localising import Suspect, deepest, suspects
 from tocsin_rca.evidence.measurements import anomalies_in, calls_in, series_in
+from tocsin_rca.evidence.metric import Measure
 from tocsin_rca.evidence.series import Series
 
 _THEMES = (
-    (re.compile(r"(?i)packet|network|retrans|\bnet[_ ]|bandwidth|receive|transmit|\brtt\b|jitter"),
+    (re.compile(r"(?i)packet|network|retrans|\bnet[_ ]|bandwidth|receive|transmit|\brtt\b"),
      CauseClass.NETWORK_DEGRADED, 0.78),
     (re.compile(r"(?i)cpu|load average|\bload\d"), CauseClass.CPU_OVERLOAD, 0.7),
-    (re.compile(r"(?i)latenc|duration|response|delay|p9\d|slow"), CauseClass.APP_LATENCY, 0.72),
+    (re.compile(r"(?i)latenc|duration|response|delay|p9\d|percentile"),
+     CauseClass.APP_LATENCY, 0.72),
     (re.compile(r"(?i)error|5xx|fail|success"), CauseClass.APP_ERROR, 0.68),
 )  # fmt: skip
 
@@ -36,8 +39,23 @@ class MetricAnomaly:
             series += curves
             ids += [seen.id] if graph or told or curves else []
         began = case.alert.starts_at
-        found += suspects(series, began.timestamp()) if began else ()
+        measured = tuple(_measured(case))
+        symptom = next((one for _, one, is_alert in measured if is_alert), None)
+        series += [one for _, one, is_alert in measured if not is_alert]
+        ids += [id_ for id_, _, _ in measured]
+        found += suspects(series, began.timestamp(), symptom) if began else ()
         return tuple(_finding(case, one, ids) for one in _leading(found, calls))
+
+
+def _measured(case: Case) -> Iterator[tuple[str, Series, bool]]:
+    """The metrics that were asked for, and whether each is the alert's own expression."""
+    for seen in case.metrics:
+        labels, samples = seen.data.series.labels, seen.data.series.samples
+        own = case.workload.name if case.workload else ""
+        subject = labels.get("service") or labels.get("deployment") or labels.get("pod") or own
+        times = tuple(sample.at.timestamp() for sample in samples)
+        curve = Series(subject, seen.data.measure.value, times, tuple(s.value for s in samples))
+        yield seen.id, curve, seen.data.measure is Measure.ALERT
 
 
 def _leading(found: list[Suspect], calls: dict[str, frozenset[str]]) -> tuple[Suspect, ...]:

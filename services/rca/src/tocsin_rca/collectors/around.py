@@ -48,10 +48,14 @@ CLUSTER_WIDE = (
 ELSEWHERE = ("PrometheusRule", "Application", "Kustomization", "HelmRelease", "Gateway")
 """Kinds whose objects are often kept in another namespace than the one they are about."""
 
+SYSTEM = (("ConfigMap", "kube-system"), ("Service", "kube-system"))
+"""Where the cluster keeps what every pod needs, such as how names are resolved."""
+
 
 async def collect(target: Target, inquiry: Inquiry) -> Observations:
     """Return the objects of each kind, those with a name like the workload's first."""
     places = [(kind, target.namespace) for kind in NAMESPACED]
+    places += [place for place in SYSTEM if target.namespace not in (place[1], EVERYWHERE)]
     places += [(kind, "") for kind in CLUSTER_WIDE]
     places += [(kind, EVERYWHERE) for kind in ELSEWHERE]
     return await together(

@@ -1,0 +1,52 @@
+"""Name servers of the cluster that are configured to refuse the names that pods ask for."""
+
+import re
+
+from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
+from tocsin_rca.evidence.calls import How, failed_calls
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.known import Known, known
+
+_MAPS = ("coredns", "coredns-custom", "kube-dns", "rke2-coredns-rke2-coredns", "node-local-dns")
+_REFUSES = re.compile(
+    r"(?m)^\s{0,20}(?P<plugin>template|acl|hosts|rewrite|erratic)\b[^\n{]{0,200}"
+    r"(?P<block>\{[^{}]{0,600}\})?"
+)
+_RCODE = re.compile(r"(?i)rcode\s{1,4}(?:NXDOMAIN|SERVFAIL|REFUSED)|\b(?:block|drop)\b")
+_BY_NAME = (How.NO_NAME, How.DNS_SILENT)
+_PATH = ("data", "Corefile")
+
+
+class ClusterDns:
+    """The Corefile answers some names of the cluster with an error."""
+
+    name = "cluster_dns"
+
+    def analyze(self, case: Case) -> tuple[Finding, ...]:
+        """Return one finding for each such map; only a commit tells what it should say."""
+        maps = [one for one in known(case, "ConfigMap") if one.ref.name in _MAPS]
+        return tuple(f for one in maps if (f := _finding(case, one)) is not None)
+
+
+def _finding(case: Case, one: Known) -> Finding | None:
+    text = str(one.manifest.dig(*_PATH) or "")[:20_000]
+    wrong = [m for m in _REFUSES.finditer(text) if _RCODE.search(m["block"] or m[0])]
+    failed = [call for call in failed_calls(case) if call.how in _BY_NAME]
+    if not wrong:
+        return None
+    ref: ObjectRef = one.ref
+    undone = case.last_change(ref, _PATH, text)
+    before = undone.field.before if undone else None
+    change = FieldChange(object=ref, path=_PATH, old=text, new=before) if before else None
+    rule = " ".join(wrong[0][0].split())[:120]
+    return Finding(
+        cause=CauseClass.DNS_MISCONFIGURED,
+        object=ref,
+        confidence=0.95 if failed else 0.8,
+        summary=f"{ref} makes the cluster's name servers refuse names: {rule}.",
+        evidence=tuple(dict.fromkeys((*one.ids, *(call.line.id for call in failed[:3])))),
+        change=change,
+        because=f"{undone.told} changed it; this undoes that."
+        if undone
+        else "What the file should say stands nowhere that was seen.",
+    )
