@@ -19,6 +19,7 @@ class _Wanted:
     pod: Manifest
     container: str
     previous: bool
+    needed: bool = True
 
     @property
     def query(self) -> str:
@@ -27,8 +28,12 @@ class _Wanted:
 
 
 async def collect(target: Target, inquiry: Inquiry) -> Observations:
-    """Return the logs of the first containers that are not ready or have been restarted."""
+    """Return the logs of the first containers that are not ready or have been restarted.
+
+    Where all are well, the first pod speaks for all: a program may fail and run on.
+    """
     wanted = [log for pod in target.pods for log in _wanted(pod)]
+    wanted = wanted or [log for pod in target.pods[:1] for log in _of_the_well(pod)]
     first = list(dict.fromkeys((log.pod.ref, log.container) for log in wanted))[:MOST_CONTAINERS]
     return await together(
         inquiry.ask(inquiry.cluster.source, log.query, _read(log, inquiry))
@@ -48,9 +53,17 @@ def _wanted(pod: Manifest) -> Iterator[_Wanted]:
             yield _Wanted(pod, name, previous=True)
 
 
+def _of_the_well(pod: Manifest) -> Iterator[_Wanted]:
+    for status in pod.items("status", "containerStatuses"):
+        if dig(status, "state", "running") is not None and status.get("name"):
+            yield _Wanted(pod, str(status["name"]), previous=False, needed=False)
+
+
 async def _read(log: _Wanted, inquiry: Inquiry) -> Observations:
     pod = log.pod.ref
     text = await inquiry.cluster.logs(pod.namespace, pod.name, log.container, previous=log.previous)
+    if text is None and not log.needed:
+        return ()
     if text is None:
         return (inquiry.missing(inquiry.cluster.source, log.query, "no such log is kept"),)
     read = LogText(pod.name, log.container, log.previous, clean(text, LONGEST).text)
