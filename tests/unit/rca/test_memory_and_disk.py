@@ -174,3 +174,29 @@ async def test_a_runtime_that_gives_up_says_nothing_about_the_limit(scene):
     scene.container["resources"] = {"limits": {"memory": "2Gi"}}
     unready(scene, "java.lang.OutOfMemoryError: Java heap space")
     assert (await only(scene)).change is None
+
+
+def stopped(scene, **container):
+    scene.container |= {"resources": {"limits": {"memory": "64Mi"}}, **container}
+    scene.deployment()
+    ending = {"terminated": {"reason": "Error", "exitCode": 137}}
+    scene.pod(ready=False, restartCount=3, state={"waiting": {}}, lastState=ending)
+
+
+async def test_a_kill_that_nobody_explains_is_a_weak_sign_of_the_limit(scene):
+    stopped(scene)
+    finding = await only(scene)
+    assert finding.confidence < 0.7
+    assert finding.change is None
+
+
+@pytest.mark.parametrize("reason", ["Killing", "Evicted", "Preempted"])
+async def test_a_kill_that_the_kubelet_explains_is_none(scene, reason):
+    stopped(scene)
+    scene.event(reason, "Stopping container app")
+    assert await found(scene) == []
+
+
+async def test_a_kill_that_a_probe_may_explain_is_none(scene):
+    stopped(scene, livenessProbe={"httpGet": {"path": "/live", "port": 80}})
+    assert await found(scene) == []

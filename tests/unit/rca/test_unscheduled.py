@@ -350,3 +350,39 @@ async def test_a_node_that_may_take_the_pod_leaves_the_question_open(scene, spec
     silent(scene, spec)
     scene.add("Node", "n1", node)
     assert await found(scene) == []
+
+
+@pytest.mark.parametrize(
+    ("why", "cause"),
+    [
+        (
+            'no instance type satisfied resources {"cpu":"200180m","memory":"1Gi","pods":"6"} and'
+            " requirements karpenter.sh/capacity-type In [on-demand]",
+            "cpu_request_too_large",
+        ),
+        ("did not tolerate dedicated=batch:NoSchedule", "taint_not_tolerated"),
+        (
+            'incompatible requirements, label "tier" does not have known values',
+            "node_selector_mismatch",
+        ),
+        (
+            "unsatisfiable topology constraint for pod anti-affinity, key=kubernetes.io/hostname",
+            "pod_anti_affinity_conflict",
+        ),
+        (
+            "unsatisfiable topology constraint for topology spread, key=zone",
+            "topology_spread_unsatisfiable",
+        ),
+    ],
+)
+async def test_a_provisioner_of_nodes_is_heard_as_well(scene, why, cause):
+    said = (
+        'Failed to schedule pod, incompatible with nodepool "default", daemonset overhead={"cpu":'
+    )
+    waiting(scene, f'{said}"180m","pods":"5"}}, {why}', resources={"requests": {"cpu": "200"}})
+    assert (await only(scene)).cause.value == cause
+
+
+async def test_a_cluster_without_nodes_is_no_matter_of_the_pod(scene):
+    waiting(scene, "no nodes available to schedule pods")
+    assert (await only(scene)).cause.value == "node_not_ready"

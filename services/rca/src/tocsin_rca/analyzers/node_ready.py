@@ -7,7 +7,7 @@ from typing import Any
 from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
-from tocsin_rca.evidence.concern import alert_id, alert_words, is_ours, proof
+from tocsin_rca.evidence.concern import alert_id, alert_words, is_ours, owner_of, proof
 from tocsin_rca.evidence.decisive import decisive
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.placement import Obstacle
@@ -18,7 +18,10 @@ _ALERT = re.compile(
     r"KubeNode(?:NotReady|Unreachable|ReadinessFlapping)|(?i:node.{0,60}(?:not ?ready|unready"
     r"|unreachable|has been unready|is down|lost))"
 )
-_EVENT = re.compile(r"status is now: NodeNotReady|Node is not ready|NodeStatusUnknown")
+_EVENT = re.compile(
+    r"status is now: NodeNotReady|Node is not ready|NodeStatusUnknown"
+    r"|no nodes available to schedule pods"
+)
 
 
 class NodeReady:
@@ -45,8 +48,9 @@ def _findings(case: Case) -> Iterator[Finding]:
         said = f"{seen.object} finds no node: {refusal.count} have the taint {refusal.detail}"
         yield _finding(seen.object, seen.sure(0.88), said, seen.proven_by())
     for one in told(case, _EVENT):
-        if (one.about and one.about.kind == "Node") or is_ours(case, one.about):
-            ref = one.about or case.named or ObjectRef(kind="Node", name="unknown")
+        near = (one.about and one.about.kind == "Node") or is_ours(case, one.about)
+        if near and _is_now(case):
+            ref = owner_of(case, one.about) or ObjectRef(kind="Node", name="unknown")
             said = f"It was reported of {ref}: {one.statement.text[:200]}"
             yield _finding(ref, 0.85 if alerted else 0.7, said, proof(case, one.id))
     if alerted and _is_now(case):

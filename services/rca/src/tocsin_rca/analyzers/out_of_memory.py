@@ -12,6 +12,8 @@ from tocsin_rca.evidence.memory import bytes_of, doubled, same_size
 from tocsin_rca.evidence.pressure import node_is_short
 from tocsin_rca.evidence.statements import Statement, Told
 
+_SIGKILL = 137
+_KILLERS = ("Killing", "Evicted", "Preempted", "Preempting", "TaintManagerEviction")
 _LIMIT = ("resources", "limits", "memory")
 
 
@@ -25,7 +27,9 @@ class OutOfMemory:
         if any(_is_shown(ending.get("reason")) for c in case.containers for ending in c.endings):
             return tuple(_without_limit(case))
         found = ran_out(case) or _alerted(case)
-        if not found or node_is_short(case) or any(only_grows(log.data.text) for log in case.logs):
+        if not found:
+            return tuple(_killed(case))
+        if node_is_short(case) or any(only_grows(log.data.text) for log in case.logs):
             return ()
         one = max(found, key=lambda told: sure(case, told.about, 1))
         owner = owner_of(case, one.about)
@@ -43,6 +47,26 @@ class OutOfMemory:
                 because=because,
             ),
         )
+
+
+def _killed(case: Case) -> Iterator[Finding]:
+    """Yield the container that was killed by nobody who says so, and has a limit to be met."""
+    killers = case.events(reason=_KILLERS)
+    for sighting in case.containers:
+        killed = any(ending.get("exitCode") == _SIGKILL for ending in sighting.endings)
+        declared = sighting.declared.raw if sighting.declared else sighting.runs
+        limit, otherwise = dig(declared, *_LIMIT), declared.get("livenessProbe") or killers
+        if killed and limit and not otherwise:
+            owner = case.workload or sighting.pod.data.ref
+            yield Finding(
+                cause=CauseClass.OOM_KILLED_LIMIT_TOO_LOW,
+                object=owner,
+                confidence=0.62,
+                summary=f"Container {sighting.name} of {owner} was killed; nothing but its memory"
+                f" limit of {limit} is known to do that.",
+                evidence=proof(case, sighting.pod.id),
+            )
+            return
 
 
 def _change(case: Case, one: Told) -> tuple[FieldChange | None, str, tuple[str, ...]]:

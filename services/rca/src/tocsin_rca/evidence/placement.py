@@ -72,13 +72,26 @@ _TAINT = re.compile(
 _RESOURCE = re.compile(r"(?P<n>\d{1,6}) Insufficient (?P<resource>[\w./-]{1,200}[\w])")
 _CLAIM = re.compile(r"unbound immediate PersistentVolumeClaims|persistentvolumeclaim \"")
 
+_PROVISIONER = re.compile(r"incompatible with (?:nodepool|provisioner) ")
+_SIZES = re.compile(r"no instance type satisfied resources \{(?P<sizes>[^}]{0,500})\}")
+_SIZE = re.compile(r"\"(?P<resource>[\w./-]{1,200})\":\"")
+_UNTOLERATED = re.compile(r"did not tolerate (?:taints? )?(?P<taint>[\w./=-]{1,300})")
+_UNMET: tuple[tuple[Obstacle, re.Pattern[str]], ...] = (
+    (Obstacle.LABELS, re.compile(r"incompatible requirements|does not have known values")),
+    (Obstacle.ANTI_AFFINITY, re.compile(r"unsatisfiable topology constraint for pod anti-aff")),
+    (Obstacle.POD_AFFINITY, re.compile(r"unsatisfiable topology constraint for pod aff")),
+    (Obstacle.SPREAD, re.compile(r"unsatisfiable topology constraint for topology spread")),
+)
+"""How a provisioner of nodes says why it makes none."""
+
 
 def read(message: str) -> tuple[Refusal, ...]:
     """Return what stood in the way by the message of a scheduler or autoscaler; maybe nothing."""
+    if _PROVISIONER.search(message):
+        return tuple(_of_provisioner(message))
     if not _HEAD.search(message) and "Insufficient" not in message:
         return ()
-    found = _TAIL.split(message, maxsplit=1)[0]
-    return tuple(_refusals(found))
+    return tuple(_refusals(_TAIL.split(message, maxsplit=1)[0]))
 
 
 def counting(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:
@@ -115,3 +128,14 @@ def _refusals(text: str) -> Iterator[Refusal]:
         yield Refusal(Obstacle.RESOURCE, int(found["n"]), found["resource"])
     if _CLAIM.search(text):
         yield Refusal(Obstacle.VOLUME, nodes_in(text) or 1)
+
+
+def _of_provisioner(message: str) -> Iterator[Refusal]:
+    for sizes in _SIZES.finditer(message):
+        for size in _SIZE.finditer(sizes["sizes"]):
+            if size["resource"] != "pods":
+                yield Refusal(Obstacle.RESOURCE, 1, size["resource"])
+    for found in _UNTOLERATED.finditer(message):
+        taint = found["taint"].replace("=", ": ", 1)
+        yield Refusal(kind_of_taint(taint), 1, taint)
+    yield from (Refusal(one, 1) for one, pattern in _UNMET if pattern.search(message))
