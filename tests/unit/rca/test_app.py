@@ -28,7 +28,7 @@ def test_a_limit_of_a_run_that_is_not_named_keeps_its_default():
     assert Settings().investigation_limits == Limits()
 
 
-def test_a_model_that_no_provider_is_named_of_ends_the_start(tmp_path, monkeypatch):
+def test_what_a_model_cannot_work_with_ends_the_start(tmp_path, monkeypatch):
     (tmp_path / "gitops.yaml").write_text(REPOSITORY)
     snapshot = tmp_path / "snapshot"
     snapshot.mkdir()
@@ -40,3 +40,5 @@ def test_a_model_that_no_provider_is_named_of_ends_the_start(tmp_path, monkeypat
     monkeypatch.setattr(litellm_client, "warm_up", lambda: warmed.append(True))
     app.build([*flags, "--model=openai/own"])
     assert warmed == [True]
+    with pytest.raises(PermanentError, match="'jira'"):
+        app.build([*flags, "--model=openai/own", '--toolsets=["jira"]'])

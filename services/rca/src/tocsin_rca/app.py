@@ -117,6 +117,7 @@ def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) ->
         )
         return tools.catalogue(known, Mode.ASK, redactor)
 
+    reading(Fleet((), seen.clock.now))  # a toolset that cannot be loaded ends the start
     engine = Engine(limits=settings.investigation_limits, ledger=RedisLedger(parts.redis))
     investigator = Investigator(model, engine, seen, reading, saver(parts.raw_redis, *TYPES))
     patience = timedelta(minutes=settings.budget_minutes)
