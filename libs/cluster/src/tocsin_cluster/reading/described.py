@@ -9,7 +9,7 @@ from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.kinds import CLUSTER_WIDE
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.printed import Printed
-from tocsin_cluster.reading import ages, facts, workloads
+from tocsin_cluster.reading import ages, facts, policies, workloads
 from tocsin_cluster.reading.sections import Section, Sections, table
 from tocsin_contracts import ObjectRef
 
@@ -57,6 +57,7 @@ _READ: dict[str, Callable[[Sections], Raw]] = {
     "Ingress": facts.ingress,
     "PodDisruptionBudget": facts.budget,
     "ResourceQuota": facts.quota,
+    "NetworkPolicy": policies.policy,
 }
 
 

@@ -130,11 +130,16 @@ def _blocked(
 
     A policy that was seen without its rules may allow anything.
     """
-    chosen = tuple(p for p in policies if p.manifest.whole and isolates(p, own, direction))
+    chosen = tuple(p for p in policies if _is_told(p) and isolates(p, own, direction))
     answers = {allows(policy, direction, peer, door) for policy in chosen}
     if not chosen or True in answers:
         return None
     return chosen, None not in answers
+
+
+def _is_told(policy: Known) -> bool:
+    """Whether its rules were seen: a table shows a name and what it selects, and no more."""
+    return policy.manifest.whole or policy.manifest.dig("spec", "policyTypes") is not None
 
 
 def _callers(case: Case, policies: tuple[Known, ...], failed: tuple[Call, ...]) -> tuple[Runs, ...]:
