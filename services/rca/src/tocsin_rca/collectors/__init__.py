@@ -51,16 +51,16 @@ BUILTIN: tuple[Collector, ...] = (
     services.collect,
     nodes.collect,
     commits.collect,
+    rollouts.collect,
+    metrics.collect,
+    runbooks.collect,
+    past.collect,
     declared.collect,
     outputs.collect,
     usage.collect,
     events.near,
     around.collect,
     components.collect,
-    rollouts.collect,
-    metrics.collect,
-    runbooks.collect,
-    past.collect,
 )
 
 
