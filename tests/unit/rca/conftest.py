@@ -7,10 +7,11 @@ import yaml
 
 from tocsin_agents.budget import Budget
 from tocsin_cluster.clusters import OneCluster
+from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import Alert, ObjectRef, Workload
 from tocsin_rca import collectors
-from tocsin_rca.ports import ChangedField, FieldHistory, World
+from tocsin_rca.ports import ChangedField, Declared, FieldHistory, World
 
 NOW = datetime(2026, 3, 2, 9, 22, tzinfo=UTC)
 
@@ -20,15 +21,15 @@ class RecordedHistory:
 
     source = "git"
 
-    def __init__(self, changes):
-        self._changes = changes
+    def __init__(self, changes, declared=()):
+        self._changes, self._declared = changes, tuple(declared)
 
     async def recent_changes(self, target, *, cluster, limit):
         same = [change for change in self._changes if self._concerns(change, target)]
         return tuple(same[:limit])
 
     async def declared(self, namespace, names, *, cluster, limit):
-        return ()
+        return self._declared
 
     @staticmethod
     def _concerns(change, target):
@@ -55,10 +56,19 @@ def read_change(raw):
     return FieldHistory(raw["commit"], raw["author"], at, raw["subject"], raw["file"], fields)
 
 
+def read_declared(folder):
+    """Return what the files of a folder declare."""
+    return [
+        Declared("shop/deploy", "0" * 40, path.name, Manifest(document))
+        for path in sorted(folder.glob("*.yaml"))
+        for document in yaml.safe_load_all(path.read_bytes())
+    ]
+
+
 @pytest.fixture
 def history():
     """Make a history of changes given as plain data."""
-    return lambda raw: RecordedHistory([read_change(change) for change in raw])
+    return lambda raw, declared=(): RecordedHistory([read_change(one) for one in raw], declared)
 
 
 @pytest.fixture
@@ -79,7 +89,8 @@ def investigate(history, clock, budget):
         alert = Alert.model_validate_json((folder / "alert.json").read_bytes())
         recorded = folder / "history.json"
         changes = json.loads(recorded.read_bytes()) if recorded.exists() else []
-        world = World(OneCluster(SnapshotCluster(folder / "snapshot")), history(changes), clock)
+        told = history(changes, read_declared(folder / "repository"))
+        world = World(OneCluster(SnapshotCluster(folder / "snapshot")), told, clock)
         return await collectors.collect(alert, world, budget)
 
     return collect
@@ -90,7 +101,7 @@ class Scene:
 
     def __init__(self, folder, history, clock, budget):
         self.folder, self._history, self._clock, self._budget = folder, history, clock, budget
-        self.objects, self.commits = [], []
+        self.objects, self.commits, self.declared = [], [], []
         self.container = {"name": "app", "image": "reg.example/shop/web:2"}
         self.labels = {"app": "web", "tier": "front"}
 
@@ -168,7 +179,8 @@ class Scene:
         )
 
     async def case(self, alert=None):
-        world = World(OneCluster(self.cluster()), self._history(self.commits), self._clock)
+        told = self._history(self.commits, self.declared)
+        world = World(OneCluster(self.cluster()), told, self._clock)
         return await collectors.collect(alert or self.alert(), world, self._budget)
 
 

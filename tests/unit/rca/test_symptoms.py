@@ -1,16 +1,19 @@
 import pytest
 
+from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import CauseClass
 from tocsin_rca.analyzers.app_symptoms import AppSymptoms
 from tocsin_rca.analyzers.bad_release import BadRelease
 from tocsin_rca.analyzers.connection_pool import ConnectionPool
 from tocsin_rca.analyzers.database_state import DatabaseState
+from tocsin_rca.analyzers.drift import Drift
 from tocsin_rca.analyzers.gitops_sync import GitopsSync
 from tocsin_rca.analyzers.no_incident import NoIncident
 from tocsin_rca.analyzers.rate_limit import RateLimit
 from tocsin_rca.analyzers.recent_change import RecentChange
 from tocsin_rca.analyzers.rollout_stuck import RolloutStuck
 from tocsin_rca.analyzers.unreachable import Unreachable
+from tocsin_rca.ports import Declared
 
 READY = {"ready": True, "restartCount": 1, "state": {"running": {}}}
 IMAGE = ("spec", "template", "spec", "containers", "[name=app]", "image")
@@ -275,3 +278,14 @@ async def test_a_rollout_that_only_the_cluster_remembers_is_undone_as_well(scene
     (finding,) = BadRelease().analyze(await scene.case(alert(scene)))
     assert finding.change.new == "reg.example/shop/web:1"
     assert finding.confidence >= 0.9
+
+
+@pytest.mark.parametrize(("title", "sure"), [("ManifestDrift", True), ("HighLatency", False)])
+async def test_a_drift_is_the_cause_only_of_an_alert_that_speaks_of_it(scene, title, sure):
+    scene.deployment()
+    declared = scene.objects[0] | {"spec": {"replicas": 3}}
+    scene.objects[0]["spec"]["replicas"] = 1
+    scene.declared = [Declared("r", "0" * 40, "web.yaml", Manifest(declared))]
+    (finding,) = Drift().analyze(await scene.case(alert(scene, title)))
+    assert "replicas is '1' and should be '3'" in finding.summary
+    assert (finding.confidence >= 0.9, finding.change) == (sure, None)

@@ -25,6 +25,7 @@ from tocsin_rca.analyzers.cronjob import CronJobs
 from tocsin_rca.analyzers.database_state import DatabaseState
 from tocsin_rca.analyzers.devices import Devices
 from tocsin_rca.analyzers.disruption_budget import DisruptionBudget
+from tocsin_rca.analyzers.drift import Drift
 from tocsin_rca.analyzers.ephemeral_storage import EphemeralStorage
 from tocsin_rca.analyzers.gateway_route import GatewayRoute
 from tocsin_rca.analyzers.gitops_sync import GitopsSync
@@ -164,6 +165,7 @@ BUILTIN: tuple[Analyzer, ...] = (
     MetricAnomaly(),
     RecentChange(),
     ClusterDns(),
+    Drift(),
 )
 
 
