@@ -215,3 +215,44 @@ async def test_nobody_to_preempt_is_no_preemption(scene):
         " nodes are available: 1 No preemption victims found for incoming pod.",
     )
     assert await found(scene) == []
+
+
+async def test_a_budget_that_can_never_be_met_is_not_excused_by_missing_pods(scene):
+    budget(scene, replicas=2, spec={"minAvailable": 5}, healthy=1)
+    change = (await only(scene)).change
+    assert (change.path[-1], change.old, change.new) == ("minAvailable", 5, 1)
+
+
+PODS = """NAME                 READY   STATUS    RESTARTS   AGE
+kube-apiserver-cp    1/1     Running   0          9d
+etcd-cp              1/1     Running   0          9d
+"""
+
+
+async def test_a_control_plane_without_a_scheduler_pod_has_none(scene):
+    scene.deployment()
+    printed(scene, "kubectl get pods -n kube-system", PODS)
+    assert (await only(scene)).cause.value == "scheduler_down"
+
+
+async def test_a_list_without_any_control_plane_says_nothing(scene):
+    scene.deployment()
+    printed(scene, "kubectl get pods -n kube-system", PODS.partition("kube-apiserver")[0] + "a 1/1")
+    assert await found(scene) == []
+
+
+async def test_a_check_may_say_it_in_words(scene):
+    scene.deployment()
+    printed(scene, "node-check n1", "kube-proxy is not running on n1\n")
+    assert (await only(scene)).cause.value == "kube_proxy_down"
+
+
+async def test_a_pod_that_nobody_speaks_of_is_a_weak_sign_of_no_scheduler(scene):
+    scene.deployment()
+    scene.pod(node="", phase="Pending")
+    scene.objects[-1]["status"] = {"phase": "Pending"}
+    text = "Name:         web-1-a\nNamespace:    shop\nStatus:       Pending\n"
+    printed(scene, "kubectl describe pod web-1-a -n shop", f"{text}Events:       <none>\n")
+    finding = await only(scene)
+    assert finding.cause.value == "scheduler_down"
+    assert finding.confidence < 0.7

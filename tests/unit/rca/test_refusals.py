@@ -261,3 +261,13 @@ async def test_what_another_account_may_not_do_explains_less(scene):
         previous=False,
     )
     assert (await only(scene)).confidence < 0.8
+
+
+@pytest.mark.parametrize(
+    ("used", "status", "says"), [("10", "True", True), ("9", "True", False), ("10", "False", False)]
+)
+async def test_a_full_quota_explains_pods_that_cannot_be_created(scene, used, status, says):
+    condition = {"type": "ReplicaFailure", "status": status, "reason": "FailedCreate"}
+    scene.add("Deployment", "web", {"replicas": 3}, {"conditions": [condition]})
+    scene.add("ResourceQuota", "q", status={"hard": {"pods": "10"}, "used": {"pods": used}})
+    assert bool(await found(scene)) is says

@@ -155,3 +155,19 @@ async def test_high_cpu_without_a_limit_is_overload(scene):
 async def test_other_alerts_are_no_overload_and_no_spike(scene, title):
     scene.deployment()
     assert await found(scene, title) == []
+
+
+@pytest.mark.parametrize(
+    ("requests", "cause"),
+    [({}, "hpa_missing_request"), ({"cpu": "100m"}, "hpa_metric_unavailable")],
+)
+async def test_a_metric_that_is_unknown_means_no_request_or_no_metric(scene, requests, cause):
+    scene.container["resources"] = {"requests": requests}
+    scene.deployment()
+    autoscaler(scene)
+    row = "web    Deployment/web   cpu: <unknown>/50%   2   5   2   12d"
+    head = "NAME   REFERENCE        TARGETS   MINPODS   MAXPODS   REPLICAS   AGE"
+    (scene.folder / "kubectl get hpa -n shop.txt").write_text(f"{head}\n{row}\n")
+    finding = await only(scene)
+    assert finding.cause.value == cause
+    assert finding.confidence < 0.9

@@ -1,11 +1,15 @@
 """Autoscalers that cannot compute: a request is missing, or the metric is not there."""
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from tocsin_cluster.manifest import dig
 from tocsin_contracts import CauseClass, Finding, ObjectRef
-from tocsin_rca.evidence.autoscalers import autoscalers
+from tocsin_rca.evidence.autoscalers import Autoscaler, autoscalers
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import owner_of, proof
+from tocsin_rca.evidence.pod_needs import containers_of, spec_of
 from tocsin_rca.evidence.statements import Told, statements, told
 
 _REQUEST = re.compile(
@@ -35,7 +39,7 @@ class AutoscalerMetrics:
             found = _said(case, pattern)
             if found:
                 return (make(case, found[-1]),)
-        return ()
+        return tuple(_wordless(case))
 
 
 def _said(case: Case, pattern: re.Pattern[str]) -> tuple[Told, ...]:
@@ -46,6 +50,51 @@ def _said(case: Case, pattern: re.Pattern[str]) -> tuple[Told, ...]:
         if one.about and one.about.kind == _SCALER and (match := pattern.search(one.text))
     )
     return own or tuple(one for one in told(case, pattern) if one.about is None)
+
+
+def _wordless(case: Case) -> Iterator[Finding]:
+    """Yield what a target of `<unknown>` means, where no message says it."""
+    for one in autoscalers(case):
+        said = next((s for s in case.texts() if one.is_unknown_in(s.data.text)), None)
+        if said is None:
+            continue
+        manifest, absent = case.manifest(one.target), _unrequested(case, one)
+        if absent and manifest:
+            yield Finding(
+                cause=CauseClass.HPA_MISSING_REQUEST,
+                object=one.target,
+                confidence=0.88,
+                summary=f"{one.ref} cannot compute the use of {absent}: {one.target} does not"
+                " request any.",
+                evidence=proof(case, said.id, manifest.id),
+                because="Nothing that was seen says how much the containers need.",
+            )
+        else:
+            yield Finding(
+                cause=CauseClass.HPA_METRIC_UNAVAILABLE,
+                object=one.ref,
+                confidence=0.78,
+                summary=f"{one.ref} does not know its metric.",
+                evidence=proof(case, said.id),
+                because="The metrics come from a service of the cluster, not from this workload.",
+            )
+        return
+
+
+def _unrequested(case: Case, one: Autoscaler) -> str:
+    """Return the resource that the autoscaler watches and a container does not request."""
+    file, target = case.declaration(one.ref), case.manifest(one.target)
+    declared = file.data.manifest if file else one.seen.data
+    watched = [str(dig(m, "resource", "name")) for m in declared.items("spec", "metrics")]
+    containers = containers_of(spec_of(target.data)) if target else ()
+    for resource in watched or ["cpu"]:
+        if any(not _asks(container, resource) for container in containers):
+            return resource
+    return ""
+
+
+def _asks(container: Mapping[str, Any], resource: str) -> bool:
+    return any(dig(container, "resources", key, resource) for key in ("requests", "limits"))
 
 
 def _requests_none(case: Case, one: Told) -> Finding:

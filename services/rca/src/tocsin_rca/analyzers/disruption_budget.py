@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from tocsin_cluster.manifest import Manifest, texts
+from tocsin_cluster.manifest import Manifest, dig, texts
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef, Scalar
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import alert_id, alert_words
@@ -46,17 +47,44 @@ def _tight(case: Case) -> Iterator[Observation[Manifest]]:
 
 def _is_unhealthy(case: Case, budget: Manifest) -> bool:
     """Whether pods are missing anyway: then the budget does what it is for."""
+    least, replicas = _declared(case, budget, "minAvailable"), _replicas(case, budget)
+    if isinstance(least, int) and replicas is not None and least > replicas:
+        return False
     now, want = (budget.dig("status", key) for key in ("currentHealthy", "expectedPods"))
     if isinstance(now, int) and isinstance(want, int):
         return now < want
     return any(not one.ready for one in case.containers)
 
 
+def _declared(case: Case, budget: Manifest, *path: str) -> Any:
+    """Return a field as the cluster shows it; a table leaves out what a file may say."""
+    shown = budget.dig("spec", *path)
+    file = case.declaration(budget.ref)
+    return shown if shown is not None or file is None else file.data.manifest.dig("spec", *path)
+
+
 def _concerns(case: Case, budget: Manifest) -> bool:
-    template = case.workload_manifest.data.template if case.workload_manifest else {}
-    labels = texts(Manifest(template).dig("metadata", "labels"))
-    chosen = texts(budget.dig("spec", "selector", "matchLabels"))
-    return budget.ref == case.named or selects(chosen, labels)
+    guarded = _guarded(case, budget)
+    return budget.ref == case.named or (guarded is not None and guarded.ref == case.workload)
+
+
+def _guarded(case: Case, budget: Manifest) -> Manifest | None:
+    """Return the one workload whose pods the budget selects."""
+    chosen = texts(_declared(case, budget, "selector", "matchLabels"))
+    found = [
+        seen.data
+        for kind in ("Deployment", "StatefulSet")
+        for seen in case.manifests(kind)
+        if seen.data.ref.namespace in ("", budget.ref.namespace)
+        and selects(chosen, texts(dig(seen.data.template, "metadata", "labels")))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _replicas(case: Case, budget: Manifest) -> int | None:
+    guarded = _guarded(case, budget)
+    found = guarded.dig("spec", "replicas") if guarded else None
+    return found if isinstance(found, int) else None
 
 
 def _finding(case: Case, seen: Observation[Manifest], refused: tuple[Told, ...]) -> Finding:
@@ -81,12 +109,11 @@ def _finding(case: Case, seen: Observation[Manifest], refused: tuple[Told, ...])
 
 def _relaxed(case: Case, budget: Manifest) -> tuple[str, Scalar, Scalar] | None:
     """Return the field that forbids every disruption, its value, and the next one that does not."""
-    least, most = (budget.dig("spec", key) for key in ("minAvailable", "maxUnavailable"))
+    least, most = (_declared(case, budget, key) for key in ("minAvailable", "maxUnavailable"))
     if most in (0, "0", "0%"):
         return "maxUnavailable", most, 1
-    workload = case.workload_manifest
-    replicas = workload.data.dig("spec", "replicas") if workload else None
-    if not _concerns(case, budget) or not isinstance(replicas, int) or not isinstance(least, int):
+    replicas = _replicas(case, budget)
+    if replicas is None or not isinstance(least, int):
         return None
     return ("minAvailable", least, replicas - 1) if least >= replicas > 1 else None
 

@@ -11,6 +11,8 @@ from tocsin_rca.evidence.concern import alert_id, alert_words
 from tocsin_rca.evidence.statements import logged, told
 from tocsin_rca.evidence.units import Unit, units
 
+_LONGEST = 64_000
+
 
 @dataclass(frozen=True, slots=True)
 class _Service:
@@ -81,10 +83,12 @@ def _findings(case: Case, service: _Service, down: list[Unit]) -> Iterator[Findi
     said = (*told(case, service.said), *logged(case, service.said))
     pods = ailing(case, service.units)
     alerted = service.alert.search(alert_words(case)) is not None
+    checked = [one.id for one in case.checks if service.alert.search(one.data.text[:_LONGEST])]
     signs = (
         (0.97, f"is {stopped[0].state}" if stopped else "", tuple(o.id for o in stopped)),
         (0.9, f"is said to be down: {said[0].match.group()}" if said else "", _ids(said[:3])),
         (0.9, f"has a pod that is {pods[0].state}" if pods else "", tuple(p.id for p in pods)),
+        (0.88, "is down, as a check says" if checked else "", tuple(checked[:3])),
         (0.85, "is down, as the alert says" if alerted else "", alert_id(case)),
     )
     for confidence, words, ids in signs:

@@ -12,6 +12,7 @@ from tocsin_rca.evidence.memory import bytes_of, doubled, same_size
 from tocsin_rca.evidence.pressure import node_is_short
 from tocsin_rca.evidence.statements import Statement, Told
 
+_UNKNOWN = "At which limit is not seen, so nobody can tell which would do."
 _SIGKILL = 137
 _KILLERS = ("Killing", "Evicted", "Preempted", "Preempting", "TaintManagerEviction")
 _LIMIT = ("resources", "limits", "memory")
@@ -35,7 +36,8 @@ class OutOfMemory:
         owner = owner_of(case, one.about)
         if owner is None:
             return ()
-        change, because, ids = _change(case, one)
+        killed = KILLED.search(one.match.group()) is not None
+        change, because, ids = _change(case) if killed else (None, _UNKNOWN, ())
         return (
             Finding(
                 cause=CauseClass.OOM_KILLED_LIMIT_TOO_LOW,
@@ -69,13 +71,13 @@ def _killed(case: Case) -> Iterator[Finding]:
             return
 
 
-def _change(case: Case, one: Told) -> tuple[FieldChange | None, str, tuple[str, ...]]:
-    """Raise the only limit there is, if the kernel killed and not the runtime gave up."""
-    unknown = (None, "At which limit is not seen, so nobody can tell which would do.", ())
+def _change(case: Case) -> tuple[FieldChange | None, str, tuple[str, ...]]:
+    """Raise the only limit there is."""
+    unknown = (None, _UNKNOWN, ())
     workload = case.workload_manifest
     limited = [c for c in workload.data.containers() if c.dig(*_LIMIT)] if workload else []
     named = [c for c in limited if c.name == case.alert.labels.get("container")] or limited
-    if not (workload and KILLED.search(one.match.group()) and len(named) == 1):
+    if workload is None or len(named) != 1:
         return unknown
     ref, path, limit = workload.data.ref, (*named[0].path, *_LIMIT), named[0].dig(*_LIMIT)
     commit = case.last_change(ref, path, limit, same_size)
@@ -107,13 +109,14 @@ def _without_limit(case: Case) -> Iterator[Finding]:
         killed = any(_is_shown(ending.get("reason")) for ending in sighting.endings)
         if killed and not limited and not node_is_short(case):
             owner = case.workload or sighting.pod.data.ref
+            change, because, ids = _change(case)
             yield Finding(
                 cause=CauseClass.OOM_KILLED_LIMIT_TOO_LOW,
                 object=owner,
-                confidence=0.85,
-                summary=f"Container {sighting.name} of {owner} was killed for memory; the limit"
-                " was not seen.",
-                evidence=proof(case, sighting.pod.id),
-                because="Without the limit nobody can tell which one would do.",
+                confidence=0.9 if change else 0.85,
+                summary=f"A container of {owner} was killed for memory.",
+                evidence=proof(case, sighting.pod.id, *ids),
+                change=change,
+                because=because,
             )
             return

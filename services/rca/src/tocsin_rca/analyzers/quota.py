@@ -109,8 +109,9 @@ def _requires(case: Case, one: Told) -> Iterator[Finding]:
 
 
 def _full(case: Case) -> Iterator[Finding]:
-    """The alert is about a quota, and one is used up."""
-    if not _ALERT.search(alert_words(case)):
+    """A quota is used up, and the alert is about that, or the workload gets no pods."""
+    alerted = _ALERT.search(alert_words(case)) is not None
+    if not (alerted or _is_refused(case)):
         return
     for seen in case.objects("ResourceQuota"):
         hard = seen.data.dig("status", "hard") or {}
@@ -120,8 +121,17 @@ def _full(case: Case) -> Iterator[Finding]:
             yield Finding(
                 cause=CauseClass.NAMESPACE_QUOTA_EXCEEDED,
                 object=seen.data.ref,
-                confidence=0.9,
+                confidence=0.9 if alerted else 0.85,
                 summary=f"{seen.data.ref} has nothing left of {', '.join(map(str, full))}.",
-                evidence=(*alert_id(case), seen.id),
+                evidence=proof(case, *alert_id(case), seen.id),
             )
             return
+
+
+def _is_refused(case: Case) -> bool:
+    """Whether pods of the workload cannot be created, without a word why."""
+    workload = case.workload_manifest
+    return workload is not None and any(
+        one.get("type") == "ReplicaFailure" and one.get("status") == "True"
+        for one in workload.data.items("status", "conditions")
+    )

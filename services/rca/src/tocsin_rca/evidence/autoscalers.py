@@ -11,6 +11,8 @@ from tocsin_rca.evidence.observation import Observation
 
 _SHARES = re.compile(r"(?P<now>\d{1,6})%(?: \([^)\n]{1,40}\))? ?/ ?(?P<target>\d{1,6})%")
 
+_UNKNOWN = re.compile(r"<unknown> ?/")
+
 
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
@@ -49,6 +51,12 @@ class Autoscaler:
             if one.get("type") == kind:
                 return f"{one.get('status')} {one.get('reason') or ''}".strip()
         return ""
+
+    def is_unknown_in(self, text: str) -> bool:
+        """Whether a table or a description says that its metric is unknown."""
+        lines = [line for line in text.splitlines()[:200] if _UNKNOWN.search(line)]
+        described = "Reference:" in text and self.ref.name in text
+        return any(self.ref.name in line for line in lines) or (described and bool(lines))
 
     @property
     def ratio(self) -> float | None:

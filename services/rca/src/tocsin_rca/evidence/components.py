@@ -13,6 +13,7 @@ _BAD = re.compile(
     r"|RunContainerError"
     r"|OOMKilled|InvalidImageName|CreateContainerConfigError"
 )
+_APISERVER = re.compile(r"(?m)\bkube-apiserver-\S+ +\d/\d ")
 _LONGEST = 64_000
 
 
@@ -29,6 +30,12 @@ def ailing(case: Case, names: Iterable[str]) -> tuple[Component, ...]:
     """Return the pods of components by those names that do not run, and empty DaemonSets."""
     wanted = tuple(names)
     return (*_pods(case, wanted), *_sets(case, wanted), *_listed(case, wanted))
+
+
+def absent(case: Case, name: str) -> tuple[str, ...]:
+    """Return the tables of pods that list an API server and no component of that name."""
+    tables = (one for one in case.texts("get", "Pod") if _APISERVER.search(one.data.text))
+    return tuple(one.id for one in tables if f"{name}-" not in one.data.text)
 
 
 def _pods(case: Case, names: tuple[str, ...]) -> Iterator[Component]:
