@@ -86,3 +86,11 @@ async def test_without_a_word_the_commit_that_set_the_tag_is_the_suspect(scene):
     (finding,) = ImageTag().analyze(await scene.case())
     assert finding.change.new == "reg.example/shop/web:1"
     assert finding.confidence < 0.9
+
+
+async def test_an_image_that_must_not_be_pulled_and_is_not_there_is_told(scene):
+    scene.deployment()
+    scene.event("Failed", "Error: ErrImageNeverPull")
+    (finding,) = ImagePull().analyze(await scene.case())
+    assert finding.cause is ERROR
+    assert finding.confidence >= 0.9

@@ -133,3 +133,29 @@ async def test_a_probe_of_another_port_is_not_hasty(scene):
 async def test_traffic_that_is_withheld_kills_nobody(scene):
     web(scene, LATE.replace("Liveness", "Readiness"), readinessProbe=http(failureThreshold=1))
     assert ProbeTiming().analyze(await scene.case()) == ()
+
+
+async def test_where_nothing_is_said_a_port_that_is_not_declared_is_suspected(scene):
+    scene.container |= {"ports": [{"containerPort": 8080}], "readinessProbe": http(9090)}
+    scene.deployment()
+    scene.pod(**RUNNING)
+    (finding,) = ProbeListening().analyze(await scene.case())
+    assert finding.cause is CauseClass.READINESS_PROBE_WRONG_PORT
+    assert finding.confidence < 0.7
+    assert finding.change is None
+
+
+async def test_a_pod_that_is_ready_is_asked_rightly_whatever_it_declares(scene):
+    scene.container |= {"ports": [{"containerPort": 8080}], "readinessProbe": http(9090)}
+    scene.deployment()
+    scene.pod(**RUNNING | {"ready": True})
+    assert ProbeListening().analyze(await scene.case()) == ()
+
+
+async def test_a_pod_alone_tells_the_port_but_not_what_people_edit(scene):
+    scene.container |= {"ports": [{"containerPort": 8080}], "livenessProbe": http(9999)}
+    scene.pod(**RUNNING)
+    scene.event("Unhealthy", REFUSED.replace("8080", "9999"))
+    (finding,) = ProbeListening().analyze(await scene.case(scene.alert("web-1-a", "Pod")))
+    assert finding.cause is CauseClass.LIVENESS_PROBE_WRONG_PORT
+    assert finding.change is None

@@ -104,3 +104,61 @@ async def test_other_things_that_are_not_found_are_another_story(scene, message)
     scene.pod(phase="Pending", **WAITING)
     scene.event("Failed", message)
     assert MissingReference().analyze(await scene.case()) == ()
+
+
+def mounting(scene, kind, name, *keys, **mount):
+    source = {
+        "ConfigMap": {"configMap": {"name": name}},
+        "Secret": {"secret": {"secretName": name}},
+    }
+    scene.container |= {"volumeMounts": [{"name": "v", "mountPath": "/etc/web"} | mount]}
+    scene.deployment()
+    spec = scene.objects[-1]["spec"]["template"]["spec"]
+    scene.objects[-1]["spec"]["template"]["spec"] = spec | {
+        "volumes": [{"name": "v", **source[kind]}]
+    }
+    scene.pod(ready=False, restartCount=3, state={"waiting": {"reason": "CrashLoopBackOff"}})
+    holding(scene, kind, name, *keys)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause", "log"),
+    [
+        ("ConfigMap", NO_KEY, "open /etc/web/app.yaml: no such file or directory"),
+        ("Secret", NO_SECRET_KEY, "open /etc/web/app.yaml: no such file or directory"),
+        (
+            "ConfigMap",
+            NO_KEY,
+            "FileNotFoundError: [Errno 2] No such file or directory: '/etc/web/app.yaml'",
+        ),
+        ("ConfigMap", NO_KEY, "Error: ENOENT: no such file or directory, open '/etc/web/app.yaml'"),
+    ],
+)
+async def test_a_file_that_its_configmap_has_no_key_for_is_told(scene, kind, cause, log):
+    mounting(scene, kind, "web-files", "application.yaml")
+    scene.log(log)
+    (finding,) = MissingReference().analyze(await scene.case())
+    assert finding.cause is cause
+    assert "app.yaml of" in finding.summary
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "open /etc/web/app.yaml: no such file or directory",
+        "open /var/lib/web.db: no such file or directory",
+        "open /etc/web/deeper/app.yaml: no such file or directory",
+    ],
+)
+async def test_a_file_that_is_there_or_comes_from_elsewhere_is_another_story(scene, log):
+    mounting(scene, "ConfigMap", "web-files", "app.yaml")
+    scene.log(log)
+    assert MissingReference().analyze(await scene.case()) == ()
+
+
+async def test_a_file_that_is_made_from_another_key_is_there(scene):
+    mounting(scene, "ConfigMap", "web-files", "production")
+    volumes = scene.objects[0]["spec"]["template"]["spec"]["volumes"]
+    volumes[0]["configMap"]["items"] = [{"key": "production", "path": "app.yaml"}]
+    scene.log("open /etc/web/app.yaml: no such file or directory")
+    assert MissingReference().analyze(await scene.case()) == ()

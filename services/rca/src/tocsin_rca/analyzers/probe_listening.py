@@ -8,9 +8,12 @@ from tocsin_cluster.manifest import dig, texts
 from tocsin_contracts import CauseClass, FieldChange, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import sure
-from tocsin_rca.evidence.container_ports import declared_ports
+from tocsin_rca.evidence.container_ports import Port, declared_ports
+from tocsin_rca.evidence.designs import design
+from tocsin_rca.evidence.probes import failing_probes
 from tocsin_rca.evidence.probing import FailingProbe, probes_failing
 from tocsin_rca.evidence.selectors import selects
+from tocsin_rca.evidence.sightings import ContainerSighting
 
 _REFUSED = re.compile(r"(?i)connection refused|failed to connect service|connectex")
 _LISTENS = re.compile(
@@ -19,6 +22,11 @@ _LISTENS = re.compile(
     r"(?:[:\s]port[\s=:]{1,3}|\(s\):? |[\w\].*\s]:|tcp[\s:/]{1,3}"
     r"|\son )(?P<port>\d{2,5})\b(?![.:/]\d)"
 )
+_CAUSES = {
+    "livenessProbe": CauseClass.LIVENESS_PROBE_WRONG_PORT,
+    "readinessProbe": CauseClass.READINESS_PROBE_WRONG_PORT,
+}
+_HANDLERS = ("httpGet", "tcpSocket", "grpc")
 _LONGEST = 32_000
 _SURE = 0.9
 _USUAL = {
@@ -51,22 +59,45 @@ class ProbeListening:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each probe that asks another port than the one that is shown."""
-        found = (_finding(case, failing) for failing in probes_failing(case))
-        return tuple(finding for finding in found if finding)
+        failing = probes_failing(case)
+        found = (_finding(case, one) for one in failing)
+        return tuple(one for one in found if one) or (() if failing else tuple(_unsaid(case)))
+
+
+def _unsaid(case: Case) -> Iterator[Finding]:
+    """A pod is not ready, nothing says why, and a probe asks a port that is not declared."""
+    workload = design(case)
+    if workload is None or not any(_is_unready(one) for one in case.containers):
+        return
+    for container in workload.data.containers():
+        ports = declared_ports([container])
+        for field, cause in _CAUSES.items():
+            asks = (dig(container.raw, field, handler, "port") for handler in _HANDLERS)
+            asked = next((port for port in asks if port is not None), None)
+            if ports and asked is not None and not any(port.is_meant_by(asked) for port in ports):
+                yield Finding(
+                    cause=cause,
+                    object=workload.data.ref,
+                    confidence=0.66,
+                    summary=f"The {field} of {workload.data.ref} asks port {asked}, which"
+                    f" container {container.name} does not declare.",
+                    evidence=(workload.id,),
+                )
+                return
+
+
+def _is_unready(one: ContainerSighting) -> bool:
+    return not one.ready and (one.running or bool(one.endings))
 
 
 def _finding(case: Case, failing: FailingProbe) -> Finding | None:
     asked = failing.asked_port or _said_port(failing)
-    if not asked or not failing.saying(_REFUSED) or _is_for_declared(failing, asked):
+    if not asked or not failing.saying(_REFUSED) or _is_for_declared(case, failing, asked):
         return None
     right = next((one for one in _shown(case, failing) if one.port != asked), None)
     if right is None or asked in dict(_heard(case)):
         return None
-    cause = (
-        CauseClass.LIVENESS_PROBE_WRONG_PORT
-        if failing.decides_life
-        else CauseClass.READINESS_PROBE_WRONG_PORT
-    )
+    cause = _CAUSES["livenessProbe" if failing.decides_life else "readinessProbe"]
     return Finding(
         cause=cause,
         object=failing.owner,
@@ -81,7 +112,7 @@ def _finding(case: Case, failing: FailingProbe) -> Finding | None:
 
 def _change(failing: FailingProbe, port: str) -> FieldChange | None:
     old = failing.asks.get("port")
-    if not isinstance(old, int):
+    if not isinstance(old, int) or not failing.is_declared:
         return None
     path = failing.path(failing.handler, "port")
     return FieldChange(object=failing.owner, path=path, old=old, new=int(port))
@@ -92,15 +123,22 @@ def _said_port(failing: FailingProbe) -> str:
     return found[1] if found else ""
 
 
-def _is_for_declared(failing: FailingProbe, asked: str) -> bool:
-    """Whether the container declares ports, and not the asked one: that is told by them."""
+def _is_for_declared(case: Case, failing: FailingProbe, asked: str) -> bool:
+    """Whether the workload declares ports, and not the asked one: they tell of it elsewhere."""
+    return bool(failing_probes(case)) and bool(_declared_instead(failing, asked))
+
+
+def _declared_instead(failing: FailingProbe, asked: str) -> tuple[Port, ...]:
     ports = declared_ports([failing.container]) if failing.container else ()
-    return bool(ports) and not any(port.is_meant_by(asked) for port in ports)
+    return () if any(port.is_meant_by(asked) for port in ports) else ports
 
 
 def _shown(case: Case, failing: FailingProbe) -> Iterator[_Shown]:
     for port, seen in _heard(case):
         yield _Shown(port, "its log says that it listens on", 0.93, (seen,))
+    declared = _declared_instead(failing, failing.asked_port)
+    if len(declared) == 1:
+        yield _Shown(str(declared[0].number), "its container declares", 0.92)
     yield from _by_sibling(case, failing)
     yield from _by_service(case, failing)
     image = str(failing.container.raw.get("image") or "") if failing.container else ""
@@ -114,7 +152,7 @@ def _by_sibling(case: Case, failing: FailingProbe) -> Iterator[_Shown]:
     failed = {(one.owner, one.field) for one in probes_failing(case)}
     if not isinstance(sibling, dict) or (failing.owner, other) in failed:
         return
-    for handler in ("httpGet", "tcpSocket", "grpc"):
+    for handler in _HANDLERS:
         port = dig(sibling, handler, "port")
         if isinstance(port, int):
             yield _Shown(str(port), "its other probe does not fail on", 0.91)

@@ -114,7 +114,7 @@ def _change(failing: FailingProbe, takes: float, cause: CauseClass) -> FieldChan
     tries, period = failing.declared.get("failureThreshold"), failing.seconds("periodSeconds")
     if cause is CauseClass.STARTUP_PROBE_MISSING and not takes:
         return None
-    if not isinstance(tries, int) or period < 1:
+    if not failing.is_declared or not isinstance(tries, int) or period < 1:
         return None
     wanted = max(_ENOUGH, 2 * takes)
     new = max(3, -int(-(wanted - failing.seconds("initialDelaySeconds")) // period))

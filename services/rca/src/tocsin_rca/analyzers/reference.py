@@ -1,6 +1,7 @@
 """ConfigMaps, Secrets and keys of them that a workload refers to and that do not exist."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tocsin_cluster.manifest import Manifest
@@ -8,8 +9,9 @@ from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, Object
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import proof, sure
 from tocsin_rca.evidence.designs import design
-from tocsin_rca.evidence.hearing import quoted, subject
+from tocsin_rca.evidence.hearing import heard, quoted, subject
 from tocsin_rca.evidence.likeness import meant
+from tocsin_rca.evidence.mounts import mounted_file
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.references import Reference, references
 from tocsin_rca.evidence.statements import Statement, Told, told
@@ -23,6 +25,12 @@ _KEY = re.compile(
     r"|configmap) (?:\S{1,63}/)?(?P<name>\S{1,253})"
     r"|(?P<kind2>secret|configmap)?[^\n]{0,40}references non-existent (?:secret"
     r"|config) key: (?P<key2>\S{1,260})"
+)
+_FILE = re.compile(
+    r"(?i)(?:open|stat|read|access|load|file"
+    r"|find)\S{0,12}:? ['\"]?(?P<path>/[\w./-]{2,200})['\"]?[^\n]{0,30}"
+    r"(?:no such file|not found|does not exist|ENOENT)"
+    r"|(?:no such file or directory|ENOENT|not found)[^\n/]{0,40}['\"](?P<other>/[\w./-]{2,200})"
 )
 _CAUSES = {
     ("ConfigMap", False): CauseClass.CONFIGMAP_NOT_FOUND,
@@ -61,7 +69,18 @@ def _missing(case: Case) -> list[_Missing]:
     if keys:
         return keys
     objects = [_object(one) for one in told(case, _OBJECT)]
-    return objects or _unsaid(case)
+    return objects or list(_files(case)) or _unsaid(case)
+
+
+def _files(case: Case) -> Iterator[_Missing]:
+    """A file that a program does not find, and that its ConfigMap has no key for."""
+    workload = design(case)
+    for one in heard(case, _FILE) if workload else ():
+        path = next(text for text in one.match.groups() if text)
+        file = mounted_file(workload.data, path) if workload else None
+        known = _known(case, file.kind, file.name) if file else None
+        if file and known and known.data.whole and file.key not in _keys(known.data):
+            yield _Missing(file.kind, file.name, file.key, one)
 
 
 def _object(one: Told) -> _Missing:

@@ -36,6 +36,11 @@ class FailingProbe:
         return self.field.removesuffix("Probe")
 
     @property
+    def is_declared(self) -> bool:
+        """Whether it was seen at the object that people edit, and not only at a pod of that."""
+        return self.manifest is not None and self.manifest.data.ref == self.owner
+
+    @property
     def decides_life(self) -> bool:
         """Whether its failure kills the container, instead of taking traffic from it."""
         return self.field != "readinessProbe"
@@ -101,7 +106,7 @@ def _failing(case: Case, owner: ObjectRef, field: str, said: list[Told]) -> Fail
     if container is None:
         own = (case.object(one.about) for one in said if one.about)
         manifest = next((pod for pod in own if _probed(pod, field)), manifest)
-        container = _probed(manifest, field) if manifest and manifest.data.ref == owner else None
+        container = _probed(manifest, field)
     return FailingProbe(field, owner, tuple(said), container, manifest)
 
 

@@ -24,7 +24,10 @@ _REASONS = frozenset(
         "FailedToRetrieveImagePullSecret",
     }
 )
-_STARTS = ("Failed to pull image", "Back-off pulling image", "Failed to inspect image")
+_STARTS = (
+    *("Failed to pull image", "Back-off pulling image", "Failed to inspect image"),
+    *("Error: ErrImage", "Error: ImagePullBackOff", "Error: InvalidImageName"),
+)
 
 
 class Trouble(Enum):
