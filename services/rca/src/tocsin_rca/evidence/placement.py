@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-_HEAD = re.compile(r"\d+/(?P<all>\d+) nodes are available|pod didn't trigger scale-up")
-SENTENCE = re.compile(
-    r"[^\n]{0,200}(?:\d/\d{1,6} nodes are available|didn't trigger scale-up)[^\n]{0,3000}"
+_HEAD = re.compile(
+    r"(?<!\d)\d{1,6}/(?P<all>\d{1,6}) nodes are available|pod didn't trigger scale-up"
 )
+SENTENCE = re.compile(r"nodes are available: |pod didn't trigger scale-up")
 """How to find what `read` reads in a text that was pasted."""
 _TAIL = re.compile(r"\bpreemption:|no new claims to deallocate")
 _CONTROL_PLANE = re.compile(r"node-role\.kubernetes\.io/(?:control-plane|master|etcd)")
