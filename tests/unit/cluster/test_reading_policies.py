@@ -57,6 +57,14 @@ def test_the_rules_of_a_described_policy_are_those_it_was_written_with():
     }
 
 
+def test_a_direction_that_is_not_affected_is_no_rule_of_the_other():
+    allowed = "    <none> (Selected pods are isolated for egress connectivity)\n"
+    text = DESCRIBED.replace(
+        f"  Allowing egress traffic:\n{allowed}", "  Not affecting egress traffic\n"
+    )
+    assert policy(text).dig("spec", "ingress") == policy(DESCRIBED).dig("spec", "ingress")
+
+
 def test_a_policy_for_every_pod_selects_all():
     text = DESCRIBED.replace(
         "role=db,tier=back", "<none> (Allowing the specific traffic to all pods in this namespace)"

@@ -1,5 +1,6 @@
 import pytest
 
+from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import CauseClass
 from tocsin_rca.analyzers.gateway_route import GatewayRoute
 from tocsin_rca.analyzers.ingress_route import IngressRoute
@@ -8,6 +9,7 @@ from tocsin_rca.analyzers.network_policy import NetworkPolicy
 from tocsin_rca.analyzers.pod_dns import PodDns
 from tocsin_rca.analyzers.service_address import ServiceAddress
 from tocsin_rca.analyzers.service_port import ServicePort
+from tocsin_rca.ports import Declared
 
 READY = {"ready": True, "restartCount": 1, "state": {"running": {}}}
 TIMEOUT = "ERROR Get http://cart/v1: dial tcp 10.96.0.9:80: i/o timeout; cart:80"
@@ -302,3 +304,25 @@ async def test_only_a_measured_delay_or_loss_degrades_the_network(scene, text, f
     web(scene)
     (scene.folder / "probe.txt").write_text(f"$ probe 10.2.0.7\n{text}\n")
     assert len(NetworkDegraded().analyze(await scene.case())) == found
+
+
+async def test_nobody_is_kept_from_calling_itself(scene):
+    told(scene, "CART_ADDR", "cart:80")
+    web(scene)
+    workload(scene, "cart")
+    service(scene, "cart")
+    policy(scene, "cart-in", podSelector={"matchLabels": {"app": "cart"}}, ingress=[])
+    (scene.folder / "kubectl logs -n shop.txt").write_text(TIMEOUT)
+    found = NetworkPolicy().analyze(await scene.case(scene.alert("cart", "Service")))
+    assert ["Deployment shop/web reach Service shop/cart" in f.summary for f in found] == [True]
+
+
+async def test_a_port_that_only_a_description_names_is_found_in_the_file_by_its_place(scene):
+    ports = [{"name": "http", "port": 80, "targetPort": 8081}]
+    workload(scene, "cart")
+    scene.add("Service", "cart", {"selector": {"app": "cart"}, "ports": ports})
+    written = {"kind": "Service", "metadata": {"name": "cart", "namespace": "shop"}}
+    written |= {"spec": {"ports": [{"port": 80, "targetPort": 8081}]}}
+    scene.declared = [Declared("r", "0" * 40, "cart.yaml", Manifest(written))]
+    (finding,) = ServicePort().analyze(await scene.case(scene.alert("cart", "Service")))
+    assert finding.change.path == ("spec", "ports", 0, "targetPort")

@@ -10,6 +10,7 @@ Raw = dict[str, Any]
 _PORT = re.compile(r"(?P<port>\S+)/(?P<protocol>TCP|UDP|SCTP)")
 _PEERS = {"From": "from", "To": "to"}
 _EMPTY = "<none>"
+_NOT = "Not affecting"
 
 
 def policy(said: Sections) -> Raw:
@@ -36,8 +37,8 @@ def _rules(lines: list[str]) -> list[Raw] | None:
         if set(line.strip()) == {"-"}:
             rules.append(current)
             current = {}
-        elif line.strip().startswith(_EMPTY):
-            return rules
+        elif line.strip().startswith((_EMPTY, _NOT)):
+            return [*rules, current] if current else rules
         elif not _read(key, value, current):
             return None
     return [*rules, current] if lines else rules

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tocsin_contracts import CauseClass, Finding
+from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.callees import Callee, callee, edges, end
 from tocsin_rca.evidence.calls import Call, How, failed_calls
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
+from tocsin_rca.evidence.hosts import means
 from tocsin_rca.evidence.known import Known, Runs, known, running
 from tocsin_rca.evidence.openings import Opening, opening
 from tocsin_rca.evidence.policies import Direction, Door, End, allows, isolates
@@ -80,9 +81,21 @@ def _configured(
     case: Case, policies: tuple[Known, ...], calls: tuple[Call, ...]
 ) -> Iterator[_Wall]:
     """Services that workloads are told to ask, whatever they say of it."""
-    dropped = tuple(call for call in calls if call.how in _DROPPED and call.place is None)
     for edge in edges(case):
-        yield from _between(case, policies, edge.caller, edge.callee, dropped)
+        namespace, service = edge.caller.ref.namespace, edge.callee.service.ref
+        failed = tuple(
+            call
+            for call in calls
+            if call.how in _DROPPED and _may_be(call, service, namespace, edge.caller)
+        )
+        yield from _between(case, policies, edge.caller, edge.callee, failed)
+
+
+def _may_be(call: Call, service: ObjectRef, namespace: str, caller: Runs) -> bool:
+    """Whether a call may be that of a caller to a Service, as far as its line says."""
+    if call.line.pod and not call.line.pod.startswith(caller.ref.name):
+        return False
+    return call.place is None or means(call.place, service, namespace)
 
 
 def _outside(case: Case, policies: tuple[Known, ...], calls: tuple[Call, ...]) -> Iterator[_Wall]:
@@ -107,7 +120,7 @@ def _outside(case: Case, policies: tuple[Known, ...], calls: tuple[Call, ...]) -
 def _between(
     case: Case, policies: tuple[Known, ...], caller: Runs, asked: Callee, failed: tuple[Call, ...]
 ) -> Iterator[_Wall]:
-    if asked.runs is None:
+    if asked.runs is None or asked.runs.ref == caller.ref:
         return
     own, other = end(case, caller), end(case, asked.runs)
     sides = ((own, other, Direction.EGRESS), (other, own, Direction.INGRESS))

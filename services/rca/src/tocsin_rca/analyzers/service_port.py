@@ -53,7 +53,10 @@ class _Lead:
 
     @property
     def _are_named(self) -> bool:
-        return all(port.get("name") for port in self.service.manifest.items("spec", "ports"))
+        """Whether people name the ports, where they write them: a description names all."""
+        written = self.case.declaration(self.service.ref)
+        manifest = written.data.manifest if written else self.service.manifest
+        return all(port.get("name") for port in manifest.items("spec", "ports"))
 
 
 class ServicePort:
