@@ -32,6 +32,7 @@ from tocsin_contracts.budget import (
 from tocsin_contracts.causes import CauseClass, Family
 from tocsin_contracts.clusters import ClusterCap, ClusterContext, KnownCluster
 from tocsin_contracts.diagnosis import (
+    ChangeOp,
     Claim,
     Evidence,
     EvidenceKind,
@@ -41,6 +42,7 @@ from tocsin_contracts.diagnosis import (
     Hypothesis,
     HypothesisFormed,
     InvestigationInconclusive,
+    Period,
     Rejection,
     Scalar,
     Verdict,
@@ -75,6 +77,7 @@ from tocsin_contracts.plan import (
 )
 from tocsin_contracts.run import RunCancelRequested, RunFinished
 from tocsin_contracts.states import OPEN_STATES, EndReason, RunState
+from tocsin_contracts.trees import Tree
 from tocsin_contracts.usage import ModelUse, PromptPart
 from tocsin_contracts.workload import ObjectRef, Workload
 
@@ -127,6 +130,7 @@ __all__ = [
     "BudgetExtended",
     "BudgetScope",
     "CauseClass",
+    "ChangeOp",
     "CheckResult",
     "CheckVerdict",
     "Claim",
@@ -164,6 +168,7 @@ __all__ = [
     "ModelUse",
     "Novelty",
     "ObjectRef",
+    "Period",
     "Plan",
     "PlanDrafted",
     "PlanStale",
@@ -185,6 +190,7 @@ __all__ = [
     "StormStarted",
     "SuppressionKind",
     "Target",
+    "Tree",
     "Value",
     "Verdict",
     "Workload",

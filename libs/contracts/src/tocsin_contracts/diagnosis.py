@@ -10,6 +10,7 @@ from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
 from tocsin_contracts.event import Event
 from tocsin_contracts.states import RunState
+from tocsin_contracts.trees import Tree
 from tocsin_contracts.usage import ModelUse
 from tocsin_contracts.workload import ObjectRef
 
@@ -38,6 +39,13 @@ class EvidenceKind(StrEnum):
     MISSING = "missing"
 
 
+class Period(Value):
+    """A stretch of time; both ends belong to it."""
+
+    start: AwareDatetime
+    end: AwareDatetime
+
+
 class Evidence(Value):
     """One thing that was seen, or could not be seen; the excerpt is cleaned and capped."""
 
@@ -45,18 +53,49 @@ class Evidence(Value):
     kind: EvidenceKind
     source: str = Field(description="Who was asked, such as `snapshot` or `git`.")
     query: str = Field(description="What was asked, so that a person can ask again.")
+    window: Period | None = Field(default=None, description="Which time it tells about.")
     at: AwareDatetime
     excerpt: str
-    truncated: bool = False
+    ref: str = Field(default="", description="Where all of it is: an object, a file, a link.")
+    truncated: bool = Field(default=False, description="Whether the excerpt is not all of it.")
+    redacted: bool = Field(default=False, description="Whether the excerpt hides a secret.")
+
+
+class ChangeOp(StrEnum):
+    """What is done to a field."""
+
+    SET = "set"
+    INSERT = "insert"
+    APPEND = "append"
+    DELETE = "delete"
 
 
 class FieldChange(Value):
-    """A field of one object that should hold another value. Old is what evidence shows now."""
+    """A field of one object that should be another. Old is what evidence shows now.
+
+    `set` puts `new` in place of `old`. `insert` adds a field that is not there, and the mappings
+    around it. `append` adds an item to the list at the path, which holds `old`. `delete` takes
+    away the field or list item at the path, which holds `old`. Values that are no scalars stand in
+    `old_tree` and `new_tree`.
+    """
 
     object: ObjectRef
     path: FieldPath
-    old: Scalar
-    new: Scalar
+    old: Scalar = None
+    new: Scalar = None
+    op: ChangeOp = ChangeOp.SET
+    old_tree: Tree = None
+    new_tree: Tree = None
+
+    @property
+    def before(self) -> Tree:
+        """What evidence shows there now; None for nothing."""
+        return self.old if self.old_tree is None else self.old_tree
+
+    @property
+    def after(self) -> Tree:
+        """What is set, inserted or appended; None for nothing."""
+        return self.new if self.new_tree is None else self.new_tree
 
 
 class Finding(Value):
@@ -69,6 +108,14 @@ class Finding(Value):
     evidence: tuple[str, ...]
     change: FieldChange | None = None
     because: str = Field(default="", description="Why this value and no other.")
+    further: tuple[FieldChange, ...] = Field(
+        default=(), description="What has to change with it, in this order: all of it or nothing."
+    )
+
+    @property
+    def changes(self) -> tuple[FieldChange, ...]:
+        """Everything that would cure it; empty where no field would."""
+        return (self.change, *self.further) if self.change else ()
 
 
 class Verdict(StrEnum):

@@ -11,6 +11,7 @@ from tocsin_contracts.causes import CauseClass
 from tocsin_contracts.diagnosis import FieldPath, Hypothesis, Rejection, Scalar
 from tocsin_contracts.event import Event
 from tocsin_contracts.states import EndReason, RunState
+from tocsin_contracts.trees import Tree
 from tocsin_contracts.workload import ObjectRef
 
 
@@ -19,13 +20,17 @@ class EditOp(StrEnum):
 
     SET = "set"
     CREATE = "create"
+    INSERT = "insert"
+    APPEND = "append"
+    DELETE = "delete"
 
 
 class Edit(Value):
-    """One change to one file: set a scalar in one document, or create a whole file.
+    """One change to one file: a field of one document, or a whole new file.
 
-    `set` needs `document`, `path`, `old` and `new`; `create` takes the text in `new` alone and
-    serves the proposal file. The old value guards against a file that moved on.
+    `create` takes the text in `new` alone and serves the proposal file. The others need `document`
+    and `path`, and mean what they mean for a FieldChange; what is old is what the file holds, and
+    guards against one that moved on: for `insert` nothing, for `append` the list.
     """
 
     file: str
@@ -33,7 +38,19 @@ class Edit(Value):
     document: ObjectRef | None = None
     path: FieldPath = ()
     old: Scalar = None
-    new: Scalar
+    new: Scalar = None
+    old_tree: Tree = None
+    new_tree: Tree = None
+
+    @property
+    def before(self) -> Tree:
+        """What the file holds there; None for nothing."""
+        return self.old if self.old_tree is None else self.old_tree
+
+    @property
+    def after(self) -> Tree:
+        """What is set, inserted, appended or created; None for nothing."""
+        return self.new if self.new_tree is None else self.new_tree
 
 
 class FileChange(Value):

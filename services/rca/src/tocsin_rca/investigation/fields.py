@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tocsin_contracts import Evidence, EvidenceKind, FieldChange, FieldPath, Scalar
+from tocsin_contracts import ChangeOp, Evidence, EvidenceKind, FieldChange, FieldPath, Scalar
 
 WRITTEN = (EvidenceKind.OBJECT, EvidenceKind.POD, EvidenceKind.MANIFEST, EvidenceKind.COMMIT)
 """Evidence that only people with a right to change things can have written."""
@@ -28,7 +28,12 @@ class FieldSeen:
 
 
 def is_founded(change: FieldChange, seen: FieldSeen, cited: Iterable[Evidence]) -> bool:
-    """Whether the field holds the old value, and the new one comes from history or evidence."""
+    """Whether the field holds the old value, and the new one comes from history or evidence.
+
+    Only one scalar in place of another is founded: more than that can do more harm.
+    """
+    if change.op is not ChangeOp.SET or change.before != change.old or change.after != change.new:
+        return False
     if not _same(seen.value, change.old) or change.new is None or _same(change.new, change.old):
         return False
     held_before = any(_same(value, change.new) for value in seen.before)
