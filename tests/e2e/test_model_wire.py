@@ -13,6 +13,7 @@ import pytest_asyncio
 from pydantic import SecretStr
 
 from tocsin_agents.messages import Message, Role
+from tocsin_agents.models import litellm_client
 from tocsin_agents.models.access import Access, Patience
 from tocsin_agents.models.litellm_client import LiteLlm
 from tocsin_agents.models.port import (
@@ -194,7 +195,8 @@ async def test_text_is_told_before_the_answer_is_whole(server):
 
     async def listen(piece):
         told.append(piece)
-        rest.set()
+        if piece:
+            rest.set()
 
     server.script = [
         stream(
@@ -206,7 +208,8 @@ async def test_text_is_told_before_the_answer_is_whole(server):
         )
     ]
     answer = await model(server).answer(QUESTION, listen)
-    assert told == ["first ", "then"]
+    assert told[0] == ""
+    assert [piece for piece in told if piece] == ["first ", "then"]
     assert (answer.text, answer.thought, answer.cut_off) == ("first then", "hm", True)
 
 
@@ -322,6 +325,12 @@ async def test_a_stream_that_stalls_is_given_up_and_closed(server):
     with pytest.raises(ModelAwayError, match=r"said nothing for 0\.2 s; TOCSIN_MODEL_STALL"):
         await asked(server, stalls, patience=Patience(30, 0.2))
     await happened(server.lost)
+
+
+async def test_a_model_that_does_not_stop_is_given_up(server, monkeypatch):
+    monkeypatch.setattr(litellm_client, "MOST_CHARACTERS", 100)
+    with pytest.raises(ModelRefusedError, match="does not stop to answer"):
+        await asked(server, stream(*[delta(content="x" * 30)] * 9, END))
 
 
 async def test_a_model_that_drips_for_ever_is_given_up(server):

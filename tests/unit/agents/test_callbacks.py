@@ -170,6 +170,17 @@ async def test_the_error_of_a_tool_becomes_a_result_or_another_error():
     assert "the API server is overloaded" in found.messages[2].text
 
 
+@pytest.mark.parametrize("when", ["before_tool", "after_tool"])
+async def test_a_hook_of_a_tool_that_fails_is_an_error_to_the_model(when):
+    async def failing(step, *given):
+        raise TransientError("the store is away")
+
+    tools = [FakeTool("k8s.pods")]
+    found, _ = await ran(asks(("k8s.pods", {})), "Memory.", tools=tools, **{when: [failing]})
+    assert "the store is away" in found.messages[2].text
+    assert found.outcome.text == "Memory."
+
+
 async def test_hooks_change_the_state_and_the_change_is_kept():
     async def count(step, question):
         step.state["asked"] = step.state.get("asked", 0) + 1

@@ -220,7 +220,9 @@ async def test_a_tool_that_does_not_exist_is_refused_with_the_names_that_do():
     assert "there is no tool 'k8s.nodes'; there are: k8s.pods" in found.messages[2].text
 
 
-@pytest.mark.parametrize("arguments", ["{", "[1]", '"x"'])
+@pytest.mark.parametrize(
+    "arguments", ["{", "[1]", '"x"', "[" * 9999, '{"a":' * 60 + "1" + "}" * 60]
+)
 async def test_arguments_that_are_no_object_are_an_error_to_the_model(arguments):
     wrong = asks(("k8s.pods", {}))
     call = wrong.calls[0].model_copy(update={"arguments": arguments})
@@ -229,6 +231,12 @@ async def test_arguments_that_are_no_object_are_an_error_to_the_model(arguments)
     found = await ran(agent(model, tools=[pods]))
     assert (pods.asked, found.outcome.text) == ([], "Nothing.")
     assert "JSON object" in found.messages[2].text
+
+
+async def test_words_of_a_model_that_we_repeat_are_few():
+    model = ScriptedModel(asks(("x" * 50_000, {})), "Nothing.")
+    found = await ran(agent(model, tools=[FakeTool("k8s.pods")]))
+    assert len(found.messages[2].text) < 3000
 
 
 @pytest.mark.parametrize("error", [TransientError("busy"), PermanentError("forbidden")])

@@ -271,3 +271,21 @@ async def test_a_question_is_made_to_fit_and_one_that_cannot_is_not_asked():
         Ending.LIMITED,
         BudgetScope.CALL,
     )
+
+
+async def test_a_model_that_never_gives_its_result_is_asked_for_it_twice_and_no_more():
+    stubborn = [asks(("k8s.pods", {})) for _ in range(6)]
+    model = ScriptedModel(*stubborn)
+    found = await ran(agent(model, output_schema=Cause), engine())
+    assert [tool.name for tool in model.questions[-1].tools] == ["submit"]
+    assert (found.outcome.ending, model.left) == (Ending.INVALID, 0)
+
+
+async def test_who_wrote_a_text_before_may_still_give_a_result_when_nothing_more_is_granted():
+    submits = asks(("submit", {"cause": "memory"}))
+    model = ScriptedModel("Let me see.", *looks(1), submits)
+    loop = Loop(agent(model, output_schema=Cause), engine(Limit(model_calls=4), soft=0.5))
+    paused = await loop.run(work(), invocation())
+    assert paused.paused
+    found = await loop.resume(work(), Extension(by="ana", granted=False), invocation())
+    assert (found.outcome.ending, found.outcome.data) == (Ending.LIMITED, {"cause": "memory"})

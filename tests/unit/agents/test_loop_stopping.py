@@ -7,6 +7,7 @@ import pytest
 from tocsin_agents.agent import Agent
 from tocsin_agents.limits.budgets import CallLimit, Limit, Limits
 from tocsin_agents.loop.engine import Engine
+from tocsin_agents.loop.events import TextCame
 from tocsin_agents.loop.following import following
 from tocsin_agents.loop.invocation import Cancel
 from tocsin_agents.loop.outcome import Ending
@@ -14,8 +15,10 @@ from tocsin_agents.loop.running import Loop
 from tocsin_agents.loop.watching import Stop, StoppedError, watching
 from tocsin_agents.messages import Role
 from tocsin_agents.models.port import ModelAwayError
+from tocsin_agents.models.retrying import Pauses
+from tocsin_agents.models.settings import ModelSettings
 from tocsin_kit.errors import TransientError
-from tocsin_testing.agents import FakeTool, invocation, work
+from tocsin_testing.agents import Ear, FakeTool, invocation, work
 from tocsin_testing.scripted_model import ScriptedModel, Stalled, asks, says
 
 BOUND = 5
@@ -216,3 +219,33 @@ async def test_a_bug_in_looking_is_not_swallowed():
     with pytest.raises(LookupError, match="no such run"):
         async with following(wish, Cancel()):
             await asyncio.sleep(0)
+
+
+class Busy:
+    """Says nothing for longer than anybody waits, though it is at work all the time."""
+
+    name = "busy"
+
+    async def answer(self, question, on_text=None):
+        for _ in range(5):
+            moment = asyncio.Event()
+            asyncio.get_running_loop().call_later(0.02, moment.set)
+            await moment.wait()
+            await on_text("")
+        return says("Memory.")
+
+
+async def test_a_model_that_thinks_or_writes_a_call_is_not_silent():
+    ear = Ear()
+    limits = Limits(call=CallLimit(idle_seconds=0.06))
+    found = await Loop(agent(Busy()), Engine(limits=limits)).run(work(), invocation(hear=ear.hear))
+    assert found.outcome.text == "Memory."
+    assert ear.of(TextCame) == []
+
+
+def test_a_model_that_is_silent_is_given_up_in_time_to_ask_the_next_one():
+    call, patience, pauses = CallLimit(), ModelSettings.model_fields, Pauses()
+    stall = patience["model_stall_seconds"].default
+    tries = patience["model_attempts"].default
+    assert stall + pauses.longest < call.idle_seconds
+    assert tries * (stall + 8) + patience["model_seconds"].default < call.seconds

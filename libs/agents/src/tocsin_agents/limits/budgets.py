@@ -10,12 +10,15 @@ from tocsin_contracts.base import Value
 
 
 class CallLimit(Value):
-    """What one call of a model may take; `tool_calls` is how many tools one answer may ask for."""
+    """What one call of a model may take; `tool_calls` is how many tools one answer may ask for.
+
+    The seconds hold for all tries and fallbacks together, so they leave room for more than one.
+    """
 
     tokens: int = Field(default=100_000, ge=256, description="Of the question and its answer.")
     answer_tokens: int = Field(default=4096, ge=1)
-    seconds: float = Field(default=120, gt=0)
-    idle_seconds: float = Field(default=45, gt=0, description="Without a word of the answer.")
+    seconds: float = Field(default=600, gt=0)
+    idle_seconds: float = Field(default=120, gt=0, description="Without any sign of an answer.")
     money: Decimal | None = Field(default=None, ge=0)
     tool_calls: int = Field(default=8, ge=1)
     tool_seconds: float = Field(default=30, gt=0, description="Of one call of a tool.")

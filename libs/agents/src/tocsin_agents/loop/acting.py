@@ -34,7 +34,7 @@ class Acting:
     engine: Engine
 
     async def act(self, turn: Turn, tools: Mapping[str, Tool]) -> None:
-        """Make what may be made; a text in place of the result is asked for again once."""
+        """Make what may be made; a result that is wanted and not given is asked for again once."""
         calls = unanswered(turn.was["messages"])
         if not calls:
             _nudge(turn)
@@ -50,6 +50,8 @@ class Acting:
             turn.say(made[call.id].message)
         if TRANSFER in {call.name for call in calls if made[call.id].used}:
             turn.set["since"] = len(turn.was["messages"]) + len(turn.said)
+        if _withholds(turn, calls):
+            _nudge(turn)
 
     async def _own(self, turn: Turn, calls: Sequence[ToolCall]) -> list[Made]:
         """Answer what is no tool but the loop's own: the result, and the first handover."""
@@ -153,9 +155,15 @@ async def _objection(turn: Turn, found: BaseModel) -> str | None:
     return await first(turn.agent.callbacks.check_result, turn.step, found)
 
 
+def _withholds(turn: Turn, calls: Sequence[ToolCall]) -> bool:
+    """Whether it asks for tools where only its result is wanted."""
+    wanted = turn.was["closing"] and turn.agent.output_schema
+    return bool(wanted) and not turn.over and SUBMIT not in {call.name for call in calls}
+
+
 def _nudge(turn: Turn) -> None:
     if turn.was["nudged"]:
-        turn.end(Ending.INVALID, why="it answered with a text where a result was to be submitted")
+        turn.end(Ending.INVALID, why="it gave no result where one was to be submitted")
         return
     turn.say(Message(role=Role.USER, text=NUDGE))
     turn.set["nudged"] = turn.set["must_submit"] = True

@@ -85,6 +85,8 @@ class Asking:
     async def _heard(self, turn: Turn, question: Question, said: Said, watch: Watch) -> Answer:
         async def hear(text: str) -> None:
             watch.moved()
+            if not text:
+                return
             said.words.append(text)
             await turn.invocation.hear(events.TextCame(agent=turn.agent.name, text=text))
 

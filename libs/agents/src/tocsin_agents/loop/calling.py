@@ -17,6 +17,9 @@ from tocsin_agents.messages import Message, ToolCall
 from tocsin_agents.tools.port import Status, Tool, ToolContext, ToolResult
 from tocsin_kit.errors import TocsinError, TransientError
 
+DEEPEST = 50
+"""Levels of a call's arguments; what goes deeper is no question but an attack."""
+
 
 @dataclass(frozen=True, slots=True)
 class Made:
@@ -33,12 +36,12 @@ def refusal(call: ToolCall, why: str) -> Made:
 
 
 def arguments_of(call: ToolCall) -> Mapping[str, Any] | None:
-    """Return the arguments; None for what is no JSON object."""
+    """Return the arguments; None for what is no JSON object, or goes too deep."""
     try:
         found = json.loads(call.arguments or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and _is_flat(found, DEEPEST) else None
 
 
 def identity(call: ToolCall) -> tuple[str, str]:
@@ -80,8 +83,8 @@ class Calling:
             return refusal(call, "the run was cancelled before this call")
         arguments = arguments_of(call)
         if arguments is None:
-            wrong = ToolResult(status=Status.ERROR, error="the arguments have to be a JSON object")
-            return Made(call, own(call, wrong), used=False)
+            error = f"the arguments have to be a JSON object of {DEEPEST} levels at most"
+            return Made(call, own(call, ToolResult(status=Status.ERROR, error=error)), used=False)
         if call.name not in tools:
             known = ", ".join(tools) or "none"
             return refusal(call, f"there is no tool {call.name!r}; there are: {known}")
@@ -105,13 +108,16 @@ class Calling:
         self, turn: Turn, tool: Tool, call: ToolCall, arguments: Mapping[str, Any], seconds: float
     ) -> ToolResult:
         hooks = turn.agent.callbacks
-        result = await first(hooks.before_tool, turn.step, call)
-        if result is None:
-            try:
+        try:
+            result = await first(hooks.before_tool, turn.step, call)
+            if result is None:
                 result = await self._bounded(turn, tool, call, arguments, seconds)
-            except TocsinError as error:
-                result = await self._failed(turn, call, error)
-        return await rewritten(hooks.after_tool, turn.step, call, result=result)
+        except TocsinError as error:
+            result = await self._failed(turn, call, error)
+        try:
+            return await rewritten(hooks.after_tool, turn.step, call, result=result)
+        except TocsinError as error:
+            return ToolResult(status=Status.ERROR, error=str(error))
 
     async def _bounded(
         self, turn: Turn, tool: Tool, call: ToolCall, arguments: Mapping[str, Any], seconds: float
@@ -134,6 +140,13 @@ class Calling:
             return await recovered(hooks, turn.step, call, error=error)
         except TocsinError as left:
             return ToolResult(status=Status.ERROR, error=str(left))
+
+
+def _is_flat(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_is_flat(one, levels - 1) for one in inner)
 
 
 def _context(turn: Turn, call: ToolCall) -> ToolContext:

@@ -52,7 +52,7 @@ class Nodes:
         answer = Extension.model_validate(interrupt(over))
         if answer.granted:
             return {"extended": state["extended"] + answer.amounts}
-        return {"closing": over}
+        return {"closing": over, "nudged": False}
 
     async def act(self, state: LoopState) -> LoopState:
         """Answer every call of the newest answer."""

@@ -12,13 +12,17 @@ from tocsin_kit.untrusted import clean, line
 KEPT_CHARACTERS = 2_000_000
 """The most of one output that is kept at all."""
 
+OWN_CHARACTERS = 2000
+"""The most of our own words, in which a model's may be repeated."""
+
 REF_CHARACTERS = 600
 """Longer outputs are kept, so that they can be left out later and still be read."""
 
 
 def own(call: ToolCall, result: ToolResult) -> Message:
     """Return the answer to a call in our own words, which need no marks."""
-    text = f"{result.status.value}: {result.error or result.message}"
+    said = clean(result.error or result.message, OWN_CHARACTERS).text
+    text = f"{result.status.value}: {said}"
     return Message(role=Role.TOOL, call=call.id, text=text)
 
 

@@ -45,5 +45,5 @@ class Access:
 class Patience:
     """Seconds that a whole answer may take, and seconds until its next piece must have come."""
 
-    total: float = 300
-    stall: float = 120
+    total: float = 240
+    stall: float = 60

@@ -26,12 +26,16 @@ class _Call:
 
 @dataclass(slots=True)
 class Gathering:
-    """What a stream has said so far. `counted` is None until it says what it used."""
+    """What a stream has said so far. `counted` is None until it says what it used.
+
+    `size` is in characters, and a call is one at least.
+    """
 
     text: str = ""
     thought: str = ""
     finish: str = ""
     counted: Counted | None = None
+    size: int = 0
     _calls: list[_Call] = field(default_factory=list)
     _places: dict[int, _Call] = field(default_factory=dict)
 
@@ -53,12 +57,15 @@ class Gathering:
 
     def _delta(self, delta: Any) -> str:
         text = delta.content or ""
+        thought = getattr(delta, "reasoning_content", None) or ""
         self.text += text
-        self.thought += getattr(delta, "reasoning_content", None) or ""
+        self.thought += thought
+        self.size += len(text) + len(thought)
         for piece in delta.tool_calls or ():
             call = self._call(piece.index or 0, piece.id or "")
             call.name += piece.function.name or ""
             call.arguments += piece.function.arguments or ""
+            self.size += 1 + len(piece.function.name or "") + len(piece.function.arguments or "")
         return text
 
     def _call(self, place: int, id: str) -> _Call:

@@ -33,6 +33,12 @@ _SETUP = {
 LONGEST_REASON = 300
 """Characters of what a provider says that an error repeats."""
 
+_SLOW_SECONDS = 60
+"""How long a model is left alone that took all its time: longer than anybody waits to retry."""
+
+MOST_CHARACTERS = 4_000_000
+"""Of an answer: more than any limit of tokens allows, and no more than can be held."""
+
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _KEYLESS = "none"
 """A server of one's own wants no key, but its client does; and no other key may reach it."""
@@ -69,7 +75,8 @@ class LiteLlm:
         except TimeoutError:
             raise ModelAwayError(
                 f"the model {self._name!r} did not finish within {self._patience.total:g} s; "
-                "TOCSIN_MODEL_SECONDS gives it more"
+                "TOCSIN_MODEL_SECONDS gives it more",
+                retry_in=_SLOW_SECONDS,
             ) from None
         return self._answer(library, question, gathered)
 
@@ -80,7 +87,9 @@ class LiteLlm:
         try:
             while (chunk := await self._patiently(anext(stream, None))) is not None:
                 text = gathered.take(chunk)
-                if text and on_text:
+                if gathered.size > MOST_CHARACTERS:
+                    raise ModelRefusedError(f"the model {self._name!r} does not stop to answer")
+                if on_text:
                     await on_text(text)
         finally:
             await stream.aclose()

@@ -70,7 +70,10 @@ class ModelRefusedError(PermanentError):
 
 
 OnText = Callable[[str], Awaitable[None]]
-"""Is told each piece of an answer's text as it comes."""
+"""Is told each piece of an answer's text as it comes.
+
+An empty piece says that the answer goes on with something else, such as a thought or a call.
+"""
 
 
 class Model(Protocol):

@@ -32,9 +32,9 @@ class ModelSettings(ServiceSettings):
         default_factory=dict,
         description="US dollars for a million tokens, by model: docs/agents.md#models.",
     )
-    model_seconds: float = Field(default=300, gt=0, description="Seconds an answer may take.")
+    model_seconds: float = Field(default=240, gt=0, description="Seconds an answer may take.")
     model_stall_seconds: float = Field(
-        default=120, gt=0, description="Seconds until the next piece of an answer must have come."
+        default=60, gt=0, description="Seconds until the next piece of an answer must have come."
     )
     model_attempts: int = Field(
         default=3, ge=1, le=10, description="Tries of one model that is away."

@@ -19,12 +19,12 @@ class Telling:
         return self._tell if self._on_text else None
 
     async def again(self) -> None:
-        """Say that what was told so far does not count."""
-        if self._said and self._on_text:
-            self._said = False
-            await self._on_text(AGAIN)
+        """Say that there is another try, and that what was told so far does not count."""
+        said, self._said = self._said, False
+        if self._on_text:
+            await self._on_text(AGAIN if said else "")
 
     async def _tell(self, text: str) -> None:
-        self._said = True
+        self._said = self._said or bool(text)
         if self._on_text:
             await self._on_text(text)
