@@ -5,7 +5,7 @@ from tocsin_rca.analyzers.memory_leak import MemoryLeak
 from tocsin_rca.analyzers.node_memory import NodeMemory
 from tocsin_rca.analyzers.oom_limit import OomLimit
 from tocsin_rca.analyzers.out_of_memory import OutOfMemory
-from tocsin_rca.evidence.growth import only_grows
+from tocsin_rca.evidence.growth import climbs, only_grows, piles_up, table_grows
 
 ALL = (OomLimit, OutOfMemory, MemoryLeak, NodeMemory, EphemeralStorage)
 
@@ -72,6 +72,64 @@ def test_growth_is_seen_in_any_form_and_after_a_restart(log):
 )
 def test_steady_sawtooth_and_limits_are_no_growth(log):
     assert not only_grows(log)
+
+
+@pytest.mark.parametrize(
+    ("log", "grows"),
+    [
+        ("".join(f"session cache holds {n} entries\n" for n in range(100, 900, 99)), True),
+        ("".join(f"cache size now {n}\n" for n in (5, 80, 300, 900, 4000, 9000)), True),
+        ("".join(f"cache hits: {n}\n" for n in range(100, 900, 99)), False),
+        ("".join(f"cache evicted {n} entries\n" for n in range(100, 900, 99)), False),
+        ("".join(f"cached {n}ms\n" for n in range(100, 900, 99)), False),
+        ("".join(f"processed {n} records\n" for n in range(100, 900, 99)), False),
+        ("cache holds 500 entries\n" * 20, False),
+    ],
+)
+def test_what_is_kept_is_told_from_what_is_counted(log, grows):
+    assert piles_up(log) is grows
+
+
+@pytest.mark.parametrize(
+    ("sizes", "grows"),
+    [((20, 41, 66, 90), True), ((20, 21, 22, 23), False), ((90, 60, 80, 70), False)],
+)
+def test_a_table_may_show_one_pod_at_several_times(sizes, grows):
+    rows = "".join(f"10:0{n}:00  web-1-a   {size}Mi\n" for n, size in enumerate(sizes))
+    assert table_grows(f"TIME      POD       MEMORY\n{rows}") is grows
+
+
+@pytest.mark.parametrize(
+    ("values", "grows"),
+    [
+        ([100 + 5 * n for n in range(40)], True),
+        ([100] * 40, False),
+        ([100, 180, 190, 195] + [200] * 36, False),
+        ([100 + 60 * (n % 4) for n in range(40)], False),
+    ],
+)
+def test_a_climb_is_long_and_steady_and_not_a_start(values, grows):
+    assert climbs([60.0 * n for n in range(len(values))], values) is grows
+
+
+LEAKING = "import time\nkept = []\nwhile True:\n  kept.append(bytes(9000))\n  time.sleep(1)"
+
+
+@pytest.mark.parametrize(
+    ("program", "cause"),
+    [
+        (LEAKING, "memory_leak"),
+        (f"{LEAKING}\n  kept.pop()", "oom_killed_limit_too_low"),
+        ("stress --vm 1 --vm-bytes 250M", "oom_killed_limit_too_low"),
+    ],
+)
+async def test_a_program_that_keeps_all_it_makes_gets_no_higher_limit(scene, program, cause):
+    scene.container |= {"args": ["-c", program], "resources": {"limits": {"memory": "60Mi"}}}
+    scene.deployment()
+    ending = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
+    scene.pod(ready=False, restartCount=4, state={"waiting": {}}, lastState=ending)
+    best = max(await found(scene), key=lambda finding: finding.confidence)
+    assert (best.cause.value, best.change is None) == (cause, cause == "memory_leak")
 
 
 async def test_growth_that_ends_in_a_kill_is_a_leak_and_no_limit(scene):

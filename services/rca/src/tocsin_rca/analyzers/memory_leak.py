@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import alert_id, alert_words, owner_of, proof, sure
-from tocsin_rca.evidence.exhaustion import OUT_OF_MEMORY, ran_out
-from tocsin_rca.evidence.growth import only_grows
+from tocsin_rca.evidence.exhaustion import ran_out, was_killed
+from tocsin_rca.evidence.leaking import growths
 from tocsin_rca.evidence.statements import logged, told
 
 _SAID = re.compile(
     r"(?i)memory leak(?! ?(?:detector|detection|check|test))|leak(?:ing|ed) memory"
-    r"|(?:heap|memory|rss|working.?set)[^\n]{0,60}(?:keeps growing|grow(?:s|ing|n)? (?:steadily"
-    r"|continuously|monotonically|without bound|linearly|unbounded)|never (?:released|freed))"
+    r"|(?:heap|memory|rss|working.?set|cache)[^\n]{0,60}(?:keeps (?:growing|increasing|rising"
+    r"|climbing)|(?:grow|increas|ris|climb)(?:s|es|ing|n|e|en)? (?:steadily|continuously"
+    r"|constantly|monotonically|without (?:bound|limit)|linearly|unbounded|over time|until)"
+    r"|(?:steadily|continuously|constantly|linearly) (?:grow|increas|ris|climb)"
+    r"|never (?:released|freed|evict|shrink|cleared))"
     r"|unbounded[^\n]{0,20}(?:cache|growth|memory)"
 )
 _DENIED = re.compile(r"(?i)\bno (?:memory )?leak|leak[^\n]{0,20}(?:fixed|resolved|ruled out)")
@@ -30,12 +33,10 @@ class MemoryLeak:
 
 
 def _findings(case: Case) -> Iterator[Finding]:
-    for log in case.logs:
-        if only_grows(log.data.text):
-            fatal = bool(ran_out(case)) or OUT_OF_MEMORY.search(log.data.text) is not None
-            owner = _owner(case, log.data.pod)
-            said = "the memory that its log reports only ever grows"
-            yield _finding(case, owner, 0.94 if fatal else 0.8, said, log.id)
+    fatal = bool(ran_out(case)) or was_killed(case)
+    for grows in growths(case):
+        confidence = 0.94 if fatal else 0.8 if grows.measured else 0.5
+        yield _finding(case, _owner(case, grows.pod), confidence, grows.how, grows.id)
     for one in (*logged(case, _SAID), *told(case, _SAID)):
         if not _DENIED.search(one.statement.text):
             said = f"it says so: {one.match.group()}"

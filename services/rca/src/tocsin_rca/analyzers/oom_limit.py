@@ -9,7 +9,7 @@ from tocsin_cluster.manifest import dig
 from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, Scalar
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
-from tocsin_rca.evidence.growth import only_grows
+from tocsin_rca.evidence.leaking import growths
 from tocsin_rca.evidence.memory import bytes_of, doubled, same_size
 from tocsin_rca.evidence.sightings import Change, ContainerSighting
 
@@ -132,9 +132,9 @@ def _doubts(killed: _Killed) -> Iterator[Doubt]:
     case, names = killed.case, {s.pod.data.ref.name for s in killed.sightings}
     if _under_pressure(case):
         yield Doubt("the node itself ran out of memory", 0.5)
-    logs = (log.data for log in case.logs if log.data.pod in names)
-    if any(only_grows(log.text) for log in logs if log.container == killed.first.name):
-        yield Doubt("its log shows memory that only ever grows: a leak outgrows any limit", 0.4)
+    grown = [grows.how for grows in growths(case) if grows.pod in ("", *names)]
+    if grown:
+        yield Doubt(f"{grown[0]}: a leak outgrows any limit", 0.4)
     if bytes_of(dig(killed.first.runs, *_LIMIT)) not in (None, bytes_of(killed.limit)):
         yield Doubt("the killed pod still ran with another limit than is declared now", 0.5)
     if all(_is_stale(case, sighting) for sighting in killed.sightings):

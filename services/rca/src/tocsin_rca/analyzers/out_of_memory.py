@@ -7,7 +7,7 @@ from tocsin_contracts import CauseClass, FieldChange, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import alert_id, alert_words, owner_of, proof, sure
 from tocsin_rca.evidence.exhaustion import KILLED, ran_out
-from tocsin_rca.evidence.growth import only_grows
+from tocsin_rca.evidence.leaking import growths
 from tocsin_rca.evidence.memory import bytes_of, doubled, same_size
 from tocsin_rca.evidence.pressure import node_is_short
 from tocsin_rca.evidence.statements import Statement, Told
@@ -30,7 +30,7 @@ class OutOfMemory:
         found = ran_out(case) or _alerted(case)
         if not found:
             return tuple(_killed(case))
-        if node_is_short(case) or any(only_grows(log.data.text) for log in case.logs):
+        if node_is_short(case) or growths(case):
             return ()
         one = max(found, key=lambda told: sure(case, told.about, 1))
         owner = owner_of(case, one.about)

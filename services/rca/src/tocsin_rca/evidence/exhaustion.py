@@ -28,3 +28,9 @@ def ran_out(case: Case) -> tuple[Told, ...]:
         if (match := KILLED.search(f"{one.reason} {one.text}"))
     )
     return (*reasons, *(() if reasons else told(case, KILLED)), *logged(case, OUT_OF_MEMORY))
+
+
+def was_killed(case: Case) -> bool:
+    """Whether the status of a container shows that it was killed for memory."""
+    endings = (ending for container in case.containers for ending in container.endings)
+    return any(ending.get("reason") == "OOMKilled" for ending in endings)
