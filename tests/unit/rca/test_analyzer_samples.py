@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tocsin_contracts import Finding
 from tocsin_rca import analyzers
 from tocsin_rca.evidence.ranking import ranked
 
@@ -13,8 +14,8 @@ ANALYZERS = {analyzer.name: analyzer for analyzer in analyzers.load()}
 @pytest.mark.parametrize("name", ANALYZERS)
 async def test_every_analyzer_finds_exactly_the_fault_of_its_sample(name, investigate):
     case = await investigate(SAMPLES / name)
-    found = [f.model_dump(mode="json") for f in ANALYZERS[name].analyze(case)]
-    assert found == json.loads((SAMPLES / name / "expected.json").read_bytes())
+    expected = json.loads((SAMPLES / name / "expected.json").read_bytes())
+    assert ANALYZERS[name].analyze(case) == tuple(map(Finding.model_validate, expected))
 
 
 @pytest.mark.parametrize("sample", ANALYZERS)

@@ -128,3 +128,14 @@ async def test_an_expression_goes_nowhere_but_to_the_prometheus_that_is_configur
     assert "queue_length" in {query for query, _ in metrics.asked}
     assert "queue mail" in [seen.data.subject for seen in case.metrics]
     assert "queue audit" not in [s.data.subject for s in case.metrics if s.data.limit == 80]
+
+
+async def test_evidence_says_which_time_was_asked_about_and_where_a_person_sees_the_same(collected):
+    class Linked(FakeMetrics):
+        def link(self, query, window):
+            return f"{GRAPH}{query}"
+
+    case = await collected(Linked(series(pod="web-1-a")))
+    seen = case.metrics[0].evidence
+    assert (seen.window.start, seen.window.end) == (START - BEFORE, START + AFTER)
+    assert seen.ref == f"{GRAPH}{seen.query}"

@@ -15,7 +15,7 @@ _CONTAINER = re.compile(r"spec\.(?:initC|c)ontainers\{(?P<name>[^}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class ClusterEvent:
-    """One event; `count` is how often it was seen, `last_seen` is None when nobody said.
+    """One event; `count` is how often it was seen, each time is None when nobody said it.
 
     `container` is empty when the event is about the whole object.
     """
@@ -27,6 +27,7 @@ class ClusterEvent:
     count: int
     last_seen: datetime | None
     container: str = ""
+    first_seen: datetime | None = None
 
 
 def read_event(manifest: Manifest) -> ClusterEvent:
@@ -51,6 +52,7 @@ def read_event(manifest: Manifest) -> ClusterEvent:
         count=count if isinstance(count, int) else 1,
         last_seen=_last_seen(raw),
         container=_container(str(about.get("fieldPath") or "")),
+        first_seen=read_time(raw.get("firstTimestamp") or raw.get("deprecatedFirstTimestamp")),
     )
 
 

@@ -10,7 +10,10 @@ from tocsin_rca.evidence import Case, Observation, number, observe
 
 def opening(alert: Alert, inquiry: Inquiry) -> Observation[Alert]:
     """Return the observation of the alert that is investigated."""
-    return inquiry.saw(EvidenceKind.ALERT, _query(alert), _text(alert), alert, source=alert.source)
+    told = _text(alert)
+    return inquiry.saw(
+        EvidenceKind.ALERT, _query(alert), told, alert, source=alert.source, ref=alert.link
+    )
 
 
 def heard(case: Case, news: Iterable[RelatedAlert]) -> Case:

@@ -29,7 +29,14 @@ async def _look(ref: ObjectRef, target: Target, inquiry: Inquiry) -> Observation
     changes, start = await asked, target.alert.starts_at
     query, source = f"commits about {ref}", inquiry.history.source
     return tuple(
-        inquiry.saw(EvidenceKind.COMMIT, query, _told(change, start), change, source=source)
+        inquiry.saw(
+            EvidenceKind.COMMIT,
+            query,
+            _told(change, start),
+            change,
+            source=source,
+            ref=f"{change.file}@{change.commit}",
+        )
         for change in changes
     )
 

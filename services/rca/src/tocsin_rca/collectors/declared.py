@@ -31,6 +31,7 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
             excerpt(one.manifest),
             one,
             source=inquiry.history.source,
+            ref=f"{one.repository}:{one.file}@{one.commit}",
         )
         for one in target.declared
     )

@@ -2,9 +2,10 @@
 
 from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.port import EVERYWHERE
-from tocsin_contracts import EvidenceKind, ObjectRef
+from tocsin_contracts import EvidenceKind, ObjectRef, Period
 from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
 from tocsin_rca.collectors.target import Target
+from tocsin_rca.evidence import Observation
 
 MOST_PODS = 5
 MOST_EVENTS = 8
@@ -36,10 +37,7 @@ async def _near(namespace: str, target: Target, inquiry: Inquiry) -> Observation
     }
     newest = list(others.values())[::-1]
     newest.sort(key=lambda event: event.type != "Warning")
-    return tuple(
-        inquiry.saw(EvidenceKind.EVENT, _place(namespace), _told(event), event)
-        for event in newest[:MOST_NEAR]
-    )
+    return tuple(_saw(_place(namespace), event, inquiry) for event in newest[:MOST_NEAR])
 
 
 def _asked(target: Target) -> tuple[ObjectRef, ...]:
@@ -57,10 +55,14 @@ async def reported(ref: ObjectRef, inquiry: Inquiry) -> Observations:
     """Return the last distinct events about one object, the newest of each message."""
     latest = {(event.reason, event.message): event for event in await inquiry.cluster.events(ref)}
     query = f"events of {ref}"
-    return tuple(
-        inquiry.saw(EvidenceKind.EVENT, query, _told(event), event)
-        for event in list(latest.values())[-MOST_EVENTS:]
-    )
+    return tuple(_saw(query, event, inquiry) for event in list(latest.values())[-MOST_EVENTS:])
+
+
+def _saw(query: str, event: ClusterEvent, inquiry: Inquiry) -> Observation[ClusterEvent]:
+    last = event.last_seen
+    window = Period(start=min(event.first_seen or last, last), end=last) if last else None
+    told, about = _told(event), str(event.about)
+    return inquiry.saw(EvidenceKind.EVENT, query, told, event, ref=about, window=window)
 
 
 def _told(event: ClusterEvent) -> str:

@@ -11,7 +11,7 @@ from tocsin_cluster.events import ClusterEvent
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import Cluster, Usage
 from tocsin_cluster.printed import Printed
-from tocsin_contracts import EvidenceKind, ObjectRef, RunId
+from tocsin_contracts import EvidenceKind, ObjectRef, Period, RunId
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.evidence import Observation, observe
 from tocsin_rca.ports import Clock, Declared, FieldHistory, History, Metrics, Past, Runbooks
@@ -43,15 +43,33 @@ class Inquiry:
             return (self.missing(source, query, reason(error)),)
 
     def saw(
-        self, kind: EvidenceKind, query: str, text: str, data: T, *, source: str = ""
+        self,
+        kind: EvidenceKind,
+        query: str,
+        text: str,
+        data: T,
+        *,
+        source: str = "",
+        ref: str = "",
+        window: Period | None = None,
     ) -> Observation[T]:
         """Return an observation; the cluster is the source unless another is named.
 
-        It is made now, except that a recorded cluster shows what it was when it was recorded.
+        `ref` says where all of it is, unless it is an object. It is made now, except that a
+        recorded cluster shows what it was when it was recorded.
         """
         at = (None if source else self.cluster.recorded_at) or self.clock.now()
         source = source or self.cluster.source
-        return observe(kind, source=source, query=query, at=at, text=text, data=data)
+        return observe(
+            kind,
+            source=source,
+            query=query,
+            at=at,
+            text=text,
+            data=data,
+            ref=ref,
+            window=window,
+        )
 
     def missing(self, source: str, query: str, reason: str) -> Observation[object]:
         """Return the observation that a question got no answer."""

@@ -66,5 +66,6 @@ async def _read(log: _Wanted, inquiry: Inquiry) -> Observations:
         return ()
     if text is None:
         return (inquiry.missing(inquiry.cluster.source, log.query, "no such log is kept"),)
-    read = LogText(pod.name, log.container, log.previous, clean(text, LONGEST).text)
-    return (inquiry.saw(EvidenceKind.LOG, log.query, text, read),)
+    kept = clean(text, LONGEST).text
+    read = LogText(pod.name, log.container, log.previous, kept)
+    return (inquiry.saw(EvidenceKind.LOG, log.query, kept, read, ref=str(pod)),)

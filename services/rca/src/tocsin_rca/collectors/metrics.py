@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from tocsin_contracts import Alert, EvidenceKind
+from tocsin_contracts import Alert, EvidenceKind, Period
 from tocsin_rca.collectors import questions
 from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
 from tocsin_rca.collectors.questions import Question
@@ -37,9 +37,17 @@ class _Asking:
         return await self.metrics.over(query, replace(self.window, step=step))
 
     def saw(self, query: str, metric: Metric) -> Observations:
-        text = "\n".join(filter(None, (told(metric), self.metrics.link(query, self.window))))
-        source = self.metrics.source
-        return (self.inquiry.saw(EvidenceKind.METRIC, query, text, metric, source=source),)
+        link = self.metrics.link(query, self.window)
+        seen = self.inquiry.saw(
+            EvidenceKind.METRIC,
+            query,
+            "\n".join(filter(None, (told(metric), link))),
+            metric,
+            source=self.metrics.source,
+            ref=link,
+            window=Period(start=self.window.start, end=self.window.end),
+        )
+        return (seen,)
 
     def missing(self, query: str, why: str) -> Observations:
         return (self.inquiry.missing(self.metrics.source, query, why),)

@@ -39,9 +39,9 @@ def _seen(one: Printed, target: Target, inquiry: Inquiry) -> Observation[object]
         pod = command.names[0] if command.kind == "Pod" and command.names else ""
         container = command.container or _only_container(pod, target)
         log = LogText(pod, container, command.previous, text)
-        return inquiry.saw(EvidenceKind.LOG, query, text, log)
+        return inquiry.saw(EvidenceKind.LOG, query, text, log, ref=query)
     kind = EvidenceKind.OUTPUT if command.of_kubectl else EvidenceKind.CHECK
-    return inquiry.saw(kind, query, text, Printed(command, text, one.data))
+    return inquiry.saw(kind, query, text, Printed(command, text, one.data), ref=query)
 
 
 def _only_container(name: str, target: Target) -> str:

@@ -20,7 +20,12 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
         start = target.alert.starts_at
         return tuple(
             inquiry.saw(
-                EvidenceKind.PAST, f"run {one.run_id}", _told(one, start), one, source=past.source
+                EvidenceKind.PAST,
+                f"run {one.run_id}",
+                _told(one, start),
+                one,
+                source=past.source,
+                ref=one.pull_request or one.run_id,
             )
             for one in await past.before(run_id, target.alert)
         )

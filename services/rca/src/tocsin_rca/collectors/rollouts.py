@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from tocsin_cluster.events import read_time
 from tocsin_cluster.manifest import Manifest, Owner, dig
-from tocsin_contracts import EvidenceKind, ObjectRef
+from tocsin_contracts import EvidenceKind, ObjectRef, Period
 from tocsin_rca.collectors.commits import field_line
 from tocsin_rca.collectors.inquiry import Inquiry, Observations
 from tocsin_rca.collectors.target import Target
@@ -67,6 +67,8 @@ async def _look(workload: ObjectRef, target: Target, inquiry: Inquiry) -> Observ
             f"revisions of {workload}",
             _told(rollout, target.alert.starts_at),
             rollout,
+            ref=str(workload),
+            window=Period(start=rollout.at, end=rollout.at) if rollout.at else None,
         )
         for rollout in seen
     )

@@ -18,6 +18,8 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
 async def _look(runbooks: Runbooks, target: Target, inquiry: Inquiry) -> Observations:
     inquiry.budget.spend()
     return tuple(
-        inquiry.saw(EvidenceKind.RUNBOOK, one.where, one.text, one, source=runbooks.source)
+        inquiry.saw(
+            EvidenceKind.RUNBOOK, one.where, one.text, one, source=runbooks.source, ref=one.where
+        )
         for one in await runbooks.about(target.alert)
     )

@@ -9,13 +9,12 @@ from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import owner_of, proof, sure
 from tocsin_rca.evidence.observation import LogText, Observation
+from tocsin_rca.evidence.shapes import distinct
 from tocsin_rca.evidence.statements import Statement, Told, line_of, statements
 
 _LONGEST = 48_000
 _LONGEST_LINE = 1000
-_LONGEST_SHAPE = 200
 _FIRST_LINES, _LAST_LINES = 80, 240
-_NUMBERS = re.compile(r"[0-9a-fA-F]{4,}|\d+")
 _MOST_MATCHES = 20
 _QUOTE = 160
 _CALM = re.compile(
@@ -61,12 +60,9 @@ def findings(case: Case, *sayings: Saying) -> tuple[Finding, ...]:
 def subject(case: Case, about: ObjectRef | None = None) -> ObjectRef:
     """Return what people edit for an object; of nothing known, what the alert is about."""
     owner = owner_of(case, about) or case.workload or case.named
-    if owner:
-        return owner
-    workload = case.alert.workload
-    if workload:
-        return workload.ref if workload.kind else workload.ref.model_copy(update={"kind": "Pod"})
-    return ObjectRef(kind="Namespace", name=case.alert.labels.get("namespace") or "unknown")
+    return owner or ObjectRef(
+        kind="Namespace", name=case.alert.labels.get("namespace") or "unknown"
+    )
 
 
 def quoted(told: Told) -> str:
@@ -103,10 +99,7 @@ def _brief_logs(case: Case) -> Iterator[tuple[Observation[LogText], str]]:
 
 def _brief(text: str) -> str:
     """Return the end of a text without lines that say the same but for their numbers."""
-    shapes: dict[str, str] = {}
-    for line in text[-_LONGEST:].splitlines():
-        shapes.setdefault(_NUMBERS.sub("0", line[:_LONGEST_SHAPE]), line[:_LONGEST_LINE])
-    kept = list(shapes.values())
+    kept = [line[:_LONGEST_LINE] for line, _ in distinct(text[-_LONGEST:].splitlines())]
     return "\n".join((*kept[:_FIRST_LINES], *kept[_FIRST_LINES:][-_LAST_LINES:]))
 
 

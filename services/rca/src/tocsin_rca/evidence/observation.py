@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_contracts import Evidence, EvidenceKind
+from tocsin_contracts import Evidence, EvidenceKind, Period
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.untrusted import clean
+from tocsin_rca.evidence.shapes import clustered
 
 EXCERPT = 1500
 T = TypeVar("T")
@@ -54,21 +55,41 @@ class Unseen:
 
 
 def observe(
-    kind: EvidenceKind, *, source: str, query: str, at: datetime, text: str, data: T
+    kind: EvidenceKind,
+    *,
+    source: str,
+    query: str,
+    at: datetime,
+    text: str,
+    data: T,
+    ref: str = "",
+    window: Period | None = None,
 ) -> Observation[T]:
-    """Make an observation without an id; its excerpt is masked, cleaned and capped."""
+    """Make an observation without an id; its excerpt is masked, cleaned and capped.
+
+    Of a log each line is shown once, with how many say the same.
+    """
     whole = clean(text, len(text)).text
-    excerpt = clean(Redactor().text(whole), EXCERPT)
+    told = clustered(whole) if kind is EvidenceKind.LOG else whole
+    masked = Redactor().text(told)
+    excerpt = clean(masked, EXCERPT)
     evidence = Evidence(
         id="",
         kind=kind,
         source=source,
         query=query,
+        window=window,
         at=at,
         excerpt=excerpt.text,
-        truncated=excerpt.truncated,
+        ref=ref or _ref(data),
+        truncated=excerpt.truncated or len(told) < len(whole),
+        redacted=masked != told,
     )
     return Observation(evidence, data)
+
+
+def _ref(data: object) -> str:
+    return str(data.ref) if isinstance(data, Manifest) else ""
 
 
 def number(observations: Iterable[Observation[object]]) -> tuple[Observation[object], ...]:
