@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tocsin_contracts import Edit, EditOp
-from tocsin_gitops import manifests
+from tocsin_gitops import manifests, structure
 from tocsin_gitops.diffs import unified_diff
 from tocsin_gitops.splice import set_scalar
 from tocsin_gitops.yaml_nodes import EditRefused
@@ -34,7 +34,20 @@ def _applied(files: Mapping[str, bytes], edit: Edit) -> bytes:
     if edit.document is None:
         raise EditRefused("the edit does not say which document it changes")
     document = manifests.select(manifests.read(edit.file, data), edit.document)
-    return set_scalar(data, document.index, edit.path, edit.old, edit.new)
+    return _edited(data, document.index, edit)
+
+
+def _edited(data: bytes, document: int, edit: Edit) -> bytes:
+    match edit.op:
+        case EditOp.INSERT:
+            return structure.insert(data, document, edit.path, edit.after)
+        case EditOp.APPEND:
+            return structure.append(data, document, edit.path, edit.before, edit.after)
+        case EditOp.DELETE:
+            return structure.delete(data, document, edit.path, edit.before)
+    if edit.old_tree is not None or edit.new_tree is not None:
+        raise EditRefused("only a scalar can be set")
+    return set_scalar(data, document, edit.path, edit.old, edit.new)
 
 
 def _created(data: bytes | None, edit: Edit) -> bytes:

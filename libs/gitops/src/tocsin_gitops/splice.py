@@ -3,7 +3,7 @@
 from tocsin_contracts import FieldPath, Scalar
 from tocsin_gitops.scalars import meaning, same, write
 from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, documents, walk
-from tocsin_gitops.yaml_paths import path_text, trail
+from tocsin_gitops.yaml_paths import path_text, refuse_shared, trail
 
 _BOM = "\ufeff"
 
@@ -18,6 +18,13 @@ def decode(data: bytes) -> tuple[str, str]:
     return text[: len(text) - len(body)], body
 
 
+def document_at(roots: tuple[Node, ...], index: int) -> Node:
+    """Return the root of one document."""
+    if not 0 <= index < len(roots):
+        raise EditRefused(f"the file has {len(roots)} documents, none with index {index}")
+    return roots[index]
+
+
 def set_scalar(data: bytes, document: int, path: FieldPath, old: Scalar, new: Scalar) -> bytes:
     """Return the file with one scalar of one document replaced, every other byte as it was.
 
@@ -26,9 +33,7 @@ def set_scalar(data: bytes, document: int, path: FieldPath, old: Scalar, new: Sc
     """
     mark, text = decode(data)
     before = documents(text)
-    if not 0 <= document < len(before):
-        raise EditRefused(f"the file has {len(before)} documents, none with index {document}")
-    way = trail(before[document], path)
+    way = trail(document_at(before, document), path)
     target = way[-1]
     _check_place(before[document], way, path_text(path))
     _check_old(meaning(target), old, new, path_text(path))
@@ -38,10 +43,7 @@ def set_scalar(data: bytes, document: int, path: FieldPath, old: Scalar, new: Sc
 
 
 def _check_place(root: Node, way: tuple[Node, ...], where: str) -> None:
-    used = {node.value for node in walk(root) if node.kind is NodeKind.ALIAS}
-    for node in way:
-        if node.anchor in used:
-            raise EditRefused(f"other places use &{node.anchor} and would change with {where}")
+    refuse_shared(root, way, where)
     target = way[-1]
     if target.style in ("|", ">"):
         raise EditRefused(f"{where} is a block scalar")

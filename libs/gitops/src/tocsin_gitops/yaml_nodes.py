@@ -30,7 +30,9 @@ class NodeKind(StrEnum):
 class Node:
     """One node; `start` and `end` are character offsets, for a scalar those of its very token.
 
-    `value` is a scalar's text or an alias's anchor; children are items, or keys and values in turn.
+    A collection in flow style ends after its bracket; one in block style ends where it starts,
+    as no character closes it. `value` is a scalar's text or an alias's anchor; children are items,
+    or keys and values in turn.
     """
 
     kind: NodeKind
@@ -96,18 +98,17 @@ class _Builder:
         raise EditRefused(f"the file holds something unknown: {event!r}")
 
     def _collection(self, event: yaml.CollectionStartEvent, depth: int) -> Node:
-        children = tuple(self._children(depth + 1))
+        below = list[Node]()
+        while not isinstance(last := next(self._events), yaml.CollectionEndEvent):
+            below.append(self._node(last, depth + 1))
+        children = tuple(below)
         mapping = isinstance(event, yaml.MappingStartEvent)
         if mapping:
             _refuse_unclear_keys(children[::2])
         kind = NodeKind.MAPPING if mapping else NodeKind.SEQUENCE
-        start = end = _offset(event.start_mark)
-        style = "flow" if event.flow_style else None
+        start = _offset(event.start_mark)
+        style, end = ("flow", _offset(last.end_mark)) if event.flow_style else (None, start)
         return Node(kind, start, end, "", style, event.anchor, event.tag, children)
-
-    def _children(self, depth: int) -> Iterator[Node]:
-        while not isinstance(event := next(self._events), yaml.CollectionEndEvent):
-            yield self._node(event, depth)
 
     def _token_start(self, end: int) -> int:
         """An event begins at its &anchor or !tag; only the token says where the value does."""

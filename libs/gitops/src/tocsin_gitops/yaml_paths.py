@@ -3,7 +3,7 @@
 import re
 
 from tocsin_contracts import FieldPath
-from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind
+from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, walk
 
 _SELECTOR = re.compile(r"\[([^=\]]+)=(.*)\]")
 
@@ -36,6 +36,19 @@ def path_text(path: FieldPath) -> str:
         else:
             text += f".{step}" if text else step
     return text
+
+
+def is_key(step: str | int) -> bool:
+    """Whether a step names a field of a mapping, and does not choose an item of a list."""
+    return isinstance(step, str) and not _SELECTOR.fullmatch(step)
+
+
+def refuse_shared(root: Node, way: tuple[Node, ...], where: str) -> None:
+    """Refuse a place that other places of the document show as well."""
+    used = {node.value for node in walk(root) if node.kind is NodeKind.ALIAS}
+    for node in way:
+        if node.anchor in used:
+            raise EditRefused(f"other places use &{node.anchor} and would change with {where}")
 
 
 def _step(node: Node, step: str | int, where: str) -> Node:
