@@ -271,3 +271,11 @@ async def test_a_full_quota_explains_pods_that_cannot_be_created(scene, used, st
     scene.add("Deployment", "web", {"replicas": 3}, {"conditions": [condition]})
     scene.add("ResourceQuota", "q", status={"hard": {"pods": "10"}, "used": {"pods": used}})
     assert bool(await found(scene)) is says
+
+
+async def test_what_nobody_knows_is_called_as_the_alert_calls_it(scene):
+    (scene.folder / "index.yaml").write_text("namespace: shop")
+    said = 'Error: pods "web-" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3'
+    (scene.folder / "kubectl get events.txt").write_text(f"Warning  FailedCreate  {said}, limited")
+    (finding,) = Quota().analyze(await scene.case())
+    assert finding.cause.value == "namespace_quota_exceeded"

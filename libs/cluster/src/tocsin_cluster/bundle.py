@@ -10,6 +10,7 @@ import yaml
 
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.printed import Command, Printed, parse
+from tocsin_cluster.reading.wrapped import unwrapped
 
 INDEX = ("index.yaml", "index.yml")
 _TEXTS = (".txt", ".log", ".out")
@@ -20,7 +21,12 @@ LONGEST = 4_000_000
 
 _PROMPT = "$ "
 _LOGS = "logs"
-_PROMPTS = re.compile(r"^\$ (?:kubectl|oc|k) .*$", re.MULTILINE)
+_SHELL = re.compile(r"^\S{0,60}[$#>] ")
+_PROMPTS = re.compile(
+    r"^(?:\$ (?:kubectl|oc|k) |(?:[\w.@:~/-]{0,60}[$#>] )?kubectl (?:-n \S{1,63} )?"
+    r"(?:get|describe|logs|top|apply|create|rollout|auth) ).*$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +91,11 @@ def _apart(command: str, text: str) -> Iterator[Printed]:
     """Logs may show prompts of their own."""
     prompts = [] if parse(command).verb == "logs" else list(_PROMPTS.finditer(text))
     ends = [*(prompt.start() for prompt in prompts), len(text)]
-    yield Printed.of(command, text[: ends[0]])
+    yield Printed.of(command, unwrapped(text[: ends[0]]))
     for prompt, end in zip(prompts, ends[1:], strict=True):
-        yield Printed.of(prompt[0], text[prompt.end() : end].removeprefix("\n"))
+        yield Printed.of(
+            _SHELL.sub("", prompt[0]), unwrapped(text[prompt.end() : end].removeprefix("\n"))
+        )
 
 
 def home(printed: Iterable[Printed], index: Index, others: Iterable[str]) -> str:

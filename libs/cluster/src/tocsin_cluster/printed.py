@@ -92,7 +92,9 @@ def _words(line: str) -> list[str]:
     except ValueError:
         words = line.split()
     ends = [i for i, word in enumerate(words) if word in ("|", ">", "&&", ";", "2>&1", "||")]
-    return words[: ends[0]] if ends else words
+    kept = words[: ends[0]] if ends else words
+    last = next((i for i, word in enumerate(kept) if word.endswith(";")), None)
+    return kept if last is None else [*kept[:last], kept[last].rstrip(";")]
 
 
 def _flags(words: list[str]) -> tuple[dict[str, str], list[str]]:

@@ -58,9 +58,7 @@ def container(name: str, said: Sections) -> Raw:
 
 def statuses(section: Section) -> list[Raw]:
     """Return how the containers of a pod's section fare; those that say no state are left out."""
-    return [
-        _status(one.key, one.inner()) for one in section.inner().all if one.inner().has("State")
-    ]
+    return [status(one.key, one.inner()) for one in section.inner().all if _is_told(one.inner())]
 
 
 def volumes(section: Section) -> list[Raw]:
@@ -145,7 +143,8 @@ def _volume(name: str, said: Sections) -> Raw:
     return {"name": name, source: _some(field, said.text(*keys))}
 
 
-def _status(name: str, said: Sections) -> Raw:
+def status(name: str, said: Sections) -> Raw:
+    """Return how one container fares."""
     made: Raw = {
         "name": name,
         "ready": said.text("Ready") == "True",
@@ -165,3 +164,7 @@ def _state(section: Section) -> Raw:
     inside: Raw = _some("reason", said.text("Reason")) | _some("message", said.text("Message"))
     inside |= {key: value for key, value in times.items() if value}
     return {word: inside | ({} if code is None else {"exitCode": code})}
+
+
+def _is_told(said: Sections) -> bool:
+    return said.has("State") or said.has("Last State")

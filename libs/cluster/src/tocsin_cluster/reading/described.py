@@ -16,6 +16,12 @@ from tocsin_contracts import ObjectRef
 Raw = dict[str, Any]
 
 _START = re.compile(r"^Name:", re.MULTILINE)
+_EVENT = re.compile(r"\s*(?:Normal|Warning)\s+[A-Z]\w{2,60}\s")
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,252}")
+_AGE = re.compile(r"(?:\d{1,5}[smhdy]){1,3}\b|\.{3}$")
+_SOURCE = re.compile(r"[\w./{}\[\]-]{1,100}(?:, \S{1,253})?")
+_COLUMNS = len(("type", "reason", "age", "from", "message"))
+_FEWEST = 3
 _SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("CronJob", ("Schedule", "Concurrency Policy")),
     ("Job", ("Parallelism", "Pods Statuses")),
@@ -67,6 +73,8 @@ def described(
     """Yield each object that a text describes, with the events below it; nothing is raised."""
     where = printed.command.namespace or namespace
     starts = [found.start() for found in _START.finditer(printed.text)]
+    if not starts:
+        yield from _nameless(printed, where)
     for start, end in pairwise((*starts, len(printed.text))):
         text = printed.text[start:end]
         said = Sections(text.splitlines())
@@ -77,6 +85,20 @@ def described(
             yield manifest, tuple(_events(said.get("Events"), manifest.ref))
             if kind == "Service" and said.has("Endpoints"):
                 yield _endpoints(manifest, said.text("Endpoints")), ()
+
+
+def _nameless(
+    printed: Printed, namespace: str
+) -> Iterator[tuple[Manifest, tuple[ClusterEvent, ...]]]:
+    """Yield what a part of a description is about, if its command asked for one object."""
+    command = printed.command
+    name = command.names[0] if len(command.names) == 1 else ""
+    if command.verb == "describe" and command.kind and _NAME.fullmatch(name):
+        said = Sections(printed.text.splitlines())
+        manifest = Manifest(_object(command.kind, name, said, namespace), whole=False)
+        told = tuple(_events(said.get("Events"), manifest.ref))
+        loose = [line for line in printed.text.splitlines() if _EVENT.match(line)]
+        yield manifest, told or tuple(_events(Section("Events", "", loose), manifest.ref))
 
 
 def _kind(said: Sections, text: str) -> str:
@@ -104,10 +126,9 @@ def _endpoints(service: Manifest, addresses: str) -> Manifest:
 
 
 def _events(section: Section, about: ObjectRef) -> Iterator[ClusterEvent]:
-    columns = len(("type", "reason", "age", "from", "message"))
     for cells in table(section.lines):
-        if len(cells) == columns:
-            kind, reason, age, source, message = cells
+        if row := _row(cells):
+            kind, reason, age, source, message = row
             yield ClusterEvent(
                 about=about,
                 type=kind,
@@ -117,6 +138,19 @@ def _events(section: Section, about: ObjectRef) -> Iterator[ClusterEvent]:
                 last_seen=None,
                 container=_container(source),
             )
+
+
+def _row(cells: list[str]) -> tuple[str, str, str, str, str] | None:
+    """Return type, reason, age, source and message; pasted rows may lack some of the middle."""
+    if len(cells) == _COLUMNS:
+        kind, reason, age, source, message = cells
+        return kind, reason, age, source, message
+    if len(cells) < _FEWEST or cells[0] not in ("Normal", "Warning"):
+        return None
+    kind, reason, *middle = cells
+    age = middle.pop(0) if len(middle) > 1 and _AGE.match(middle[0]) else ""
+    source = middle.pop(0) if len(middle) > 1 and _SOURCE.fullmatch(middle[0]) else ""
+    return kind, reason, age, source, " ".join(middle)
 
 
 def _container(source: str) -> str:

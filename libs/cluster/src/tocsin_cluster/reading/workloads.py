@@ -27,12 +27,17 @@ def pod(said: Sections) -> Raw:
         if said.text(key)
     }
     status["conditions"] = conditions(said)
-    status["containerStatuses"] = containers.statuses(said.get("Containers"))
+    status["containerStatuses"] = containers.statuses(said.get("Containers")) or _only(said)
     status["initContainerStatuses"] = containers.statuses(said.get("Init Containers"))
     spec = pod_spec(said)
     if node := said.text("Node").partition("/")[0]:
         spec["nodeName"] = node
     return {"spec": spec, "status": status}
+
+
+def _only(said: Sections) -> list[Raw]:
+    """Return the state of a container whose name was cut off."""
+    return [containers.status("", said)] if said.has("Last State") or said.has("State") else []
 
 
 def pod_spec(said: Sections) -> Raw:

@@ -22,6 +22,17 @@ _COMMANDS = {
 }
 """The command that prints what is called so; others are kinds of objects."""
 
+_LABELS = (
+    ("pod", "pod"),
+    ("deployment", "deployment"),
+    ("statefulset", "statefulset"),
+    ("daemonset", "daemonset"),
+    ("job_name", "job"),
+    ("persistentvolumeclaim", "pvc"),
+    ("horizontalpodautoscaler", "hpa"),
+    ("node", "node"),
+)
+
 
 def write(case: Recorded, folder: Path) -> None:
     """Write the bundle of a case into a new folder."""
@@ -30,19 +41,28 @@ def write(case: Recorded, folder: Path) -> None:
     (folder / "index.yaml").write_text(index, encoding="utf-8")
     for number, item in enumerate(case.evidence, start=1):
         name = f"{number:03} {re.sub(r'[^a-z0-9_-]+', '-', item.kind.lower())}.txt"
-        text = f"$ {_command(item, case.namespace)}\n{_text(item)}"
+        text = f"$ {_command(item, case)}\n{_text(item)}"
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def _command(item: Item, namespace: str) -> str:
+def _command(item: Item, case: Recorded) -> str:
     if item.command:
         words = item.command.replace("\n", " ").strip()
         return (
             words if item.kind != "kubectl" or words.startswith("kubectl") else f"kubectl {words}"
         )
     command = _COMMANDS.get(item.kind, f"kubectl get {item.kind}")
-    in_namespace = command.startswith("kubectl") and namespace
-    return f"{command} -n {namespace}" if in_namespace else command
+    if item.kind == "describe" and "Name:" not in _text(item):
+        command = f"{command} {_named(case)}".strip()
+    in_namespace = command.startswith("kubectl") and case.namespace
+    return f"{command} -n {case.namespace}" if in_namespace else command
+
+
+def _named(case: Recorded) -> str:
+    """Return what the alert is about, which a description without a name must be of."""
+    labels = case.alert.get("labels") or {}
+    found = (f"{kind} {labels[label]}" for label, kind in _LABELS if labels.get(label))
+    return next(found, "")
 
 
 def _text(item: Item) -> str:

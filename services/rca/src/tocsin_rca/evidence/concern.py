@@ -20,10 +20,18 @@ def is_ours(case: Case, ref: ObjectRef | None) -> bool:
 def owner_of(case: Case, ref: ObjectRef | None) -> ObjectRef | None:
     """Return the object that people edit: the workload, another one that runs it, or itself."""
     if ref is None or (is_ours(case, ref) and case.workload):
-        return case.workload or case.named or ref
+        return case.workload or case.named or ref or alerted(case)
     workloads = [one.data.ref for kind in _WORKLOADS for one in case.manifests(kind)]
     running = [one for one in workloads if _is_run_by(ref, one)]
     return min(running, key=_outermost, default=ref)
+
+
+def alerted(case: Case) -> ObjectRef | None:
+    """Return what the alert calls its object, which the cluster may not know."""
+    workload = case.alert.workload
+    if workload is None:
+        return None
+    return workload.ref if workload.kind else workload.ref.model_copy(update={"kind": "Pod"})
 
 
 def sure(case: Case, ref: ObjectRef | None, confidence: float) -> float:
