@@ -54,6 +54,21 @@ def test_an_expression_of_somebody_else_is_never_run(schema):
     assert mistakes(schema, {"a": slow, slow: slow}) == ()
 
 
+def doubling(**extra):
+    """Return a schema of forty lines that takes a million million steps to check."""
+    both = {n: [{"$ref": f"#/$defs/d{n + 1}"}] * 2 for n in range(40)}
+    defs = {f"d{n}": {"allOf": refs, **extra} for n, refs in both.items()}
+    return {"$ref": "#/$defs/d0", "$defs": {**defs, "d40": {}}}
+
+
+@pytest.mark.parametrize(
+    "extra", [{}, {"$schema": "http://json-schema.org/draft-07/schema#"}], ids=["plain", "other"]
+)
+def test_a_schema_that_takes_for_ever_to_check_is_of_no_use(extra):
+    with pytest.raises(PermanentError, match="refers to itself without end"):
+        mistakes(doubling(**extra), {"a": 1})
+
+
 def test_an_argument_may_be_called_pattern():
     schema = {"properties": {"pattern": {"type": "string"}}, "additionalProperties": False}
     assert mistakes(schema, {"pattern": 5}) == ('pattern: type must be "string"',)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +61,18 @@ def test_a_changed_tool_is_counted_and_makes_the_doctor_fail(shop, capsys):
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["state"], row["offered"], row["changed"]) == ("reached", "0", "1")
     assert app.main(["mcp", "doctor"]) == 1
+
+
+def test_what_cannot_be_used_is_not_accepted_and_its_name_cannot_steer_a_terminal(shop, capsys):
+    Path("servers.yaml").write_text(FILE.replace("[look]", '["*"]'))
+    evil = "\x1b[31mlook\nat"
+    shop.listed = (listed("look"), listed(evil))
+    assert app.main(["mcp", "accept", "shop", "--all"]) == 0
+    assert "at" not in capsys.readouterr().out.split()
+    assert app.main(["mcp", "accept", "shop", evil]) != 0
+    said = capsys.readouterr()
+    assert "cannot be used: its name" in said.err
+    assert "\x1b" not in said.err
 
 
 def test_all_accepts_only_what_is_allowed(shop, tmp_path):

@@ -78,6 +78,15 @@ def test_a_tool_that_changed_is_not_offered_until_it_is_accepted_again(pins):
     assert standing(pins, server(), changed) is Standing.OFFERED
 
 
+def test_other_letters_make_no_new_tool(tmp_path):
+    pins = Pins(tmp_path / "pins.json", trust_first=True)
+    pins.meet("shop", (listed("look"),))
+    louder = listed("Look")
+    pins.meet("shop", (louder,))
+    (offer,) = offers(server(), [louder], pins)
+    assert offer.standing is Standing.CHANGED
+
+
 def test_what_another_process_accepts_counts_at_once(tmp_path):
     ours, theirs = Pins(tmp_path / "pins.json"), Pins(tmp_path / "pins.json")
     assert ours.state("shop", listed("look")) is PinState.NEW

@@ -179,6 +179,18 @@ async def test_one_that_hangs_slows_no_other(pins):
         await stuck
 
 
+async def test_a_server_with_long_schemas_slows_no_other(pins):
+    props = {f"p{n}": {"type": "string"} for n in range(100)}
+    long = [
+        listed(f"t{n}", parameters={"type": "object", "title": str(n), "properties": props})
+        for n in range(200)
+    ]
+    good, bad = FakeServer(listed("look")), FakeServer(*long)
+    async with asyncio.timeout(5), servers(pins, good, bad, timeout=0.3) as running:
+        assert (await running.sessions["s0"].call("look", {})).text == "look done"
+        assert "no connection within 0.3 s" in running.away["s1"]
+
+
 async def test_only_so_many_calls_are_made_at_a_time(pins):
     shop = FakeServer(listed("look"))
     async with servers(pins, shop, concurrency=3) as running:

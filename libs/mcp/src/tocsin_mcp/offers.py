@@ -1,5 +1,6 @@
 """Which tools of a server may be used, and as what: decided by the operator, not by the server."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,6 +46,18 @@ def offers(server: Server, tools: Sequence[ListedTool], pins: Pins) -> tuple[Off
     """Judge every tool of a server; those that are not offered say why."""
     names = [tool.name.lower() for tool in tools]
     return tuple(_offer(server, tool, pins, names.count(tool.name.lower())) for tool in tools)
+
+
+async def considered(server: Server, tools: tuple[ListedTool, ...]) -> tuple[ListedTool, ...]:
+    """Return the tools once each schema was looked at, which is remembered.
+
+    That can take long where a server is hostile: others have their turn in between.
+    """
+    for tool in tools:
+        if allowed(server, tool):
+            fault(tool.parameters)
+            await asyncio.sleep(0)
+    return tools
 
 
 def allowed(server: Server, tool: ListedTool) -> bool:

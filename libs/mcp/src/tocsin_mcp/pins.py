@@ -30,6 +30,8 @@ class _File(BaseModel):
 class Pins:
     """The pins of a file, read again whenever it has changed; several processes may share it.
 
+    A tool is known by its name in lower case, as everywhere: in other letters it is no new tool.
+
     With `trust_first` a tool that was never seen is pinned as it is; without, somebody has to
     accept it. What cannot be read or written is a ConfigError.
     """
@@ -43,7 +45,7 @@ class Pins:
     def state(self, server: str, tool: ListedTool) -> PinState:
         """Return how the tool stands now."""
         self._refresh()
-        pinned = self._pins.get(server, {}).get(tool.name)
+        pinned = self._pins.get(server, {}).get(tool.name.lower())
         if pinned is None:
             return PinState.NEW
         return PinState.PINNED if pinned == tool.digest else PinState.CHANGED
@@ -52,11 +54,11 @@ class Pins:
         """Pin what is seen for the first time, if that is trusted."""
         fresh = [tool for tool in tools if self.state(server, tool) is PinState.NEW]
         if self._trust_first and fresh:
-            self._write(server, {tool.name: tool.digest for tool in fresh}, over=False)
+            self._write(server, {tool.name.lower(): tool.digest for tool in fresh}, over=False)
 
     def accept(self, server: str, tool: ListedTool) -> None:
         """Pin the tool as it is now, whatever was pinned before."""
-        self._write(server, {tool.name: tool.digest}, over=True)
+        self._write(server, {tool.name.lower(): tool.digest}, over=True)
 
     def _write(self, server: str, digests: Mapping[str, str], *, over: bool) -> None:
         with self._locked():

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from jsonschema.exceptions import SchemaError
@@ -42,10 +43,17 @@ def fault(schema: Mapping[str, Any]) -> str:
         return "its schema does not describe an object"
     if any(not str(to).startswith("#") for to in _references(schema)):
         return "its schema refers to another document"
-    if len(json.dumps(schema)) > SCHEMA_LIMIT:
+    text = json.dumps(schema)
+    if len(text) > SCHEMA_LIMIT:
         return f"its schema is longer than {SCHEMA_LIMIT} characters"
+    return _invalid(text)
+
+
+@lru_cache(maxsize=2048)
+def _invalid(text: str) -> str:
+    """Remembered, as it takes long and is asked again whenever tools are listed or called."""
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(json.loads(text))
     except SchemaError as error:
         return f"its schema is not valid: {clean(error.message, 200).text}"
     return ""

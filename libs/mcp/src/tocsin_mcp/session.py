@@ -17,7 +17,7 @@ from tocsin_kit.backoff import Backoff
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_mcp.config import Server
 from tocsin_mcp.errors import ConfigError, LostError, NotOfferedError, RefusedError, SilentError
-from tocsin_mcp.offers import Offer, Standing, offers
+from tocsin_mcp.offers import Offer, Standing, considered, offers
 from tocsin_mcp.pins import Pins
 from tocsin_mcp.port import CallAnswer, Connect, ListedTool, OnProgress, Peer
 
@@ -176,7 +176,7 @@ class Session:
         async with asyncio.timeout(self.server.entry.timeout) as bound:
             self._hurry = bound
             async with self._connect(self.server) as peer:
-                tools = await peer.tools()
+                tools = await considered(self.server, await peer.tools())
                 bound.reschedule(None)
                 self._hurry = None
                 self._take(peer, tools)
@@ -191,7 +191,7 @@ class Session:
                 return
             try:
                 async with asyncio.timeout(self.server.entry.timeout):
-                    self._take(peer, await peer.tools())
+                    self._take(peer, await considered(self.server, await peer.tools()))
             except (LostError, RefusedError, TimeoutError) as error:
                 self._note(str(error) or "it did not answer any more")
                 return

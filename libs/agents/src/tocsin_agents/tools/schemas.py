@@ -1,19 +1,25 @@
 """Arguments against the JSON schema of their tool, in sentences that say what to send instead."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
+from jsonschema.validators import extend, validator_for
 
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.untrusted import line
 
 MOST_MISTAKES = 5
+
+MOST_extend: Callable[..., Any] = extend
+_REFERENCES = 5000
+"""That one check follows: without references its length is that of the schema and the arguments."""
+
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 def mistakes(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -22,9 +28,9 @@ def mistakes(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[s
     Raises PermanentError for a schema that nothing can be checked against. No address that a
     schema names is ever asked for.
     """
-    validator = _validator(json.dumps(schema, sort_keys=True))
+    checker = _checker(json.dumps(schema, sort_keys=True))
     try:
-        found = sorted(validator.iter_errors(dict(arguments)), key=lambda error: error.json_path)
+        found = sorted(checker.errors(arguments), key=lambda error: error.json_path)
     except RecursionError as error:
         raise PermanentError("the schema of its arguments refers to itself without end") from error
     return tuple(_sentence(error) for error in found[:MOST_MISTAKES])
@@ -40,8 +46,35 @@ def usage(schema: Mapping[str, Any]) -> str:
     return line(", ".join(taken), 1000) or "no arguments"
 
 
+class _Checker:
+    """Checks against one schema, and follows so many of its references and no more."""
+
+    def __init__(self, kind: type[Validator], schema: Any) -> None:
+        self._left = 0
+        counted = {
+            key: self._counted(kind.VALIDATORS[key])
+            for key in _REFERENCES
+            if key in kind.VALIDATORS
+        }
+        self._validator = _extend(kind, counted)(schema)
+
+    def errors(self, arguments: Mapping[str, Any]) -> Iterator[ValidationError]:
+        """Yield what is wrong; RecursionError where it is too much to look at."""
+        self._left = MOST_REFERENCES
+        yield from self._validator.iter_errors(dict(arguments))
+
+    def _counted(self, follow: Callable[..., Any]) -> Callable[..., Any]:
+        def check(*given: Any) -> Any:
+            self._left -= 1
+            if self._left < 0:
+                raise RecursionError
+            return follow(*given)
+
+        return check
+
+
 @lru_cache(maxsize=512)
-def _validator(text: str) -> Validator:
+def _checker(text: str) -> _Checker:
     schema = json.loads(text)
     unusable = f"the schema of its arguments is of no use: {text[:200]}"
     if not isinstance(schema, dict) or not all(_leads(schema, ref) for ref in _refs(schema)):
@@ -51,19 +84,22 @@ def _validator(text: str) -> Validator:
         kind.check_schema(schema)
     except SchemaError as error:
         raise PermanentError(f"{unusable}: {line(error.message)}") from error
-    return kind(_without_expressions(schema))
+    return _Checker(kind, _bounded(schema))
 
 
-def _without_expressions(schema: Any) -> Any:
-    """Leave expressions to the tool: one that others wrote could take as long as it likes."""
+def _bounded(schema: Any) -> Any:
+    """Leave expressions to the tool: one that others wrote could take as long as it likes.
+
+    A part of a schema may not choose another validator for itself either.
+    """
     if isinstance(schema, list):
-        return [_without_expressions(inner) for inner in schema]
+        return [_bounded(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    left_out = {"pattern"} if isinstance(schema.get("pattern"), str) else set()
+    left_out = {key for key in ("pattern", "$schema") if isinstance(schema.get(key), str)}
     if "patternProperties" in schema:
         left_out |= {"patternProperties", "additionalProperties", "unevaluatedProperties"}
-    return {k: _without_expressions(v) for k, v in schema.items() if k not in left_out}
+    return {k: _bounded(v) for k, v in schema.items() if k not in left_out}
 
 
 def _refs(schema: Any) -> Iterator[Any]:

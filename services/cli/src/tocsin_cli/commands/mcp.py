@@ -78,12 +78,17 @@ def accept(
 
 def _wanted(offers: Sequence[Offer], names: Sequence[str] | None) -> list[Offer]:
     if names is None:
-        return [offer for offer in offers if offer.standing is not Standing.NOT_ALLOWED]
+        never = (Standing.NOT_ALLOWED, Standing.UNUSABLE)
+        return [offer for offer in offers if offer.standing not in never]
     by_name = {offer.name: offer for offer in offers} | {offer.tool.name: offer for offer in offers}
     unknown = [name for name in names if name not in by_name]
     if unknown:
         raise UsageError(f"the server has no tool {unknown[0]!r}: see `tocsin tools list`")
-    return [by_name[name] for name in names]
+    wanted = [by_name[name] for name in names]
+    for offer in wanted:
+        if offer.standing is Standing.UNUSABLE:
+            raise UsageError(f"{one_line(offer.name)!r} cannot be used: {one_line(offer.why)}")
+    return wanted
 
 
 def _configured(file: Path | None, pins: Path | None) -> tuple[Sequence[Server], Pins]:
@@ -121,7 +126,7 @@ def _page(one: Diagnosis) -> Text:
 
 
 def _accepted(offer: Offer) -> Text:
-    text = Text("accepted ").append(f"{offer.server}.{offer.name}", "bold")
+    text = Text("accepted ").append(one_line(f"{offer.server}.{offer.name}"), "bold")
     text.append(f"\n  {one_line(offer.tool.description) or 'it says nothing of itself'}")
     arguments = ", ".join(offer.tool.parameters.get("properties", {})) or "none"
     return text.append(f"\n  arguments: {one_line(arguments)}\n  {offer.tool.digest}")
