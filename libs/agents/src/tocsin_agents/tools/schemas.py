@@ -15,10 +15,10 @@ from tocsin_kit.untrusted import line
 
 MOST_MISTAKES = 5
 
-MOST_extend: Callable[..., Any] = extend
-_REFERENCES = 5000
+MOST_REFERENCES = 5000
 """That one check follows: without references its length is that of the schema and the arguments."""
 
+_extend: Callable[..., Any] = extend
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
