@@ -14,8 +14,8 @@ from rich.text import Text
 from tocsin_cli import render
 from tocsin_cli.live import Live
 from tocsin_cli.terminal import one_line, plain, show
-from tocsin_contracts import BudgetScope, Claim, Exhausted, Measure, ModelUse
-from tocsin_contracts.views import ApprovalState, BudgetView, RunView, TriageView
+from tocsin_contracts import BudgetScope, Claim, EvidenceKind, Exhausted, Measure, ModelUse
+from tocsin_contracts.views import ApprovalState, BudgetView, InconclusiveView, RunView, TriageView
 
 VIEW = RunView.model_validate_json(Path(__file__).with_name("sample.run.json").read_bytes())
 
@@ -97,6 +97,25 @@ def test_what_triage_decided_is_shown_and_where_to_go_on():
     text = run_shown(VIEW.model_copy(update={"triage": TriageView.model_validate(triage)}))
     said = ["There is no storm.", "team payments", "freeze year end", "go on with run r0", "run r2"]
     assert [part for part in said if part not in text] == []
+
+
+def test_a_run_without_a_certain_cause_shows_what_came_closest_and_what_was_not_seen():
+    hypothesis = VIEW.hypothesis
+    missing = hypothesis.evidence[0].model_copy(
+        update={"id": "e9", "kind": EvidenceKind.MISSING, "excerpt": "forbidden"}
+    )
+    found = InconclusiveView(
+        why="w", candidates=(hypothesis.finding,), evidence=(*hypothesis.evidence, missing)
+    )
+    text = run_shown(VIEW.model_copy(update={"hypothesis": None, "inconclusive": found}))
+    cited = ", ".join(hypothesis.finding.evidence)
+    assert f"{hypothesis.finding.summary} [{cited}]" in text
+    assert "e9" in text
+    assert "forbidden" in text
+    nothing = InconclusiveView(why="w", evidence=())
+    assert "no certain cause; closest\n  nothing" in run_shown(
+        VIEW.model_copy(update={"hypothesis": None, "inconclusive": nothing})
+    )
 
 
 def test_a_section_is_shown_once_and_again_only_when_it_changed():

@@ -150,3 +150,16 @@ def test_a_run_shows_the_alerts_whose_runs_it_took_over():
 
 def test_a_run_that_triage_has_not_decided_about_says_nothing_of_it():
     assert shown().triage is None
+
+
+def test_a_run_without_a_certain_cause_shows_what_was_seen_until_a_cause_is_found():
+    found = build.investigation_inconclusive(at=NOW)
+    view = shown(found).inconclusive
+    assert (view.why, view.evidence, view.candidates) == (
+        found.why,
+        found.evidence,
+        found.candidates,
+    )
+    later = build.hypothesis_formed(at=NOW + timedelta(seconds=1))
+    assert shown(found, later).inconclusive is None
+    assert shown().inconclusive is None

@@ -7,7 +7,7 @@ from pydantic import AwareDatetime, Field
 from tocsin_contracts.alert import Alert, AlertStatus, Severity
 from tocsin_contracts.base import Value
 from tocsin_contracts.budget import Exhausted
-from tocsin_contracts.diagnosis import Hypothesis
+from tocsin_contracts.diagnosis import Evidence, Finding, Hypothesis
 from tocsin_contracts.incident import Correlation, RelatedAlert
 from tocsin_contracts.plan import CheckResult, Plan
 from tocsin_contracts.states import EndReason, RunState
@@ -95,6 +95,14 @@ class BudgetView(Value):
     waits: bool = Field(description="Whether nobody has answered yet.")
 
 
+class InconclusiveView(Value):
+    """What an investigation saw that found no cause to act on, and what came closest."""
+
+    why: str
+    candidates: tuple[Finding, ...] = ()
+    evidence: tuple[Evidence, ...]
+
+
 class FinishedView(Value):
     """How the run ended."""
 
@@ -146,6 +154,9 @@ class RunView(RunSummary):
         default=None, description="What the model of the last attempt used; None without one."
     )
     hypothesis: Hypothesis | None = None
+    inconclusive: InconclusiveView | None = Field(
+        default=None, description="What the last attempt saw, if it found no cause to act on."
+    )
     checks: tuple[CheckResult, ...] = ()
     plan: Plan | None = None
     approval: ApprovalView | None = None

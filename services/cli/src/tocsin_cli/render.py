@@ -1,12 +1,12 @@
 """Runs as a person reads them: a list, and one run in sections that appear as it goes on."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from rich.text import Text
 
-from tocsin_cli.terminal import one_line, plain
+from tocsin_cli.terminal import aligned, one_line, plain
 from tocsin_contracts import (
     CheckVerdict,
     Evidence,
@@ -21,6 +21,7 @@ from tocsin_contracts.views import (
     ApprovalState,
     ApprovalView,
     BudgetView,
+    InconclusiveView,
     RunSummary,
     RunView,
     TriageView,
@@ -60,8 +61,11 @@ def sections(view: RunView) -> Iterator[Section]:
     yield from _beginning(view)
     if view.hypothesis is not None:
         attempt = view.hypothesis.attempt
-        yield Section(f"evidence {attempt}", [_evidence(view.hypothesis)])
+        cited = view.hypothesis.finding.evidence
+        yield Section(f"evidence {attempt}", [_evidence(view.hypothesis.evidence, cited)])
         yield Section(f"cause {attempt}", [_cause(view.hypothesis)])
+    if view.inconclusive is not None:
+        yield Section(f"closest {view.inconclusive!r}", _closest(view.inconclusive))
     if view.checks:
         yield Section(f"checks {view.checks!r}", [_checks(view)])
     if view.plan is not None:
@@ -168,11 +172,11 @@ def _model(use: ModelUse) -> Text:
     return _titled("model", f"{names}: {calls}, {use.seconds:.0f} s, {cost}")
 
 
-def _evidence(hypothesis: Hypothesis) -> Text:
-    """Show what the cause rests on; the rest is only counted."""
-    cited = [e for e in hypothesis.evidence if e.id in hypothesis.finding.evidence]
-    text = _indented("evidence", aligned([(e.id, _gist(e)) for e in cited]))
-    others = len(hypothesis.evidence) - len(cited)
+def _evidence(seen: Sequence[Evidence], ids: Collection[str]) -> Text:
+    """Show what is cited; the rest is only counted."""
+    shown = [e for e in seen if e.id in ids]
+    text = _indented("evidence", aligned([(e.id, _gist(e)) for e in shown]))
+    others = len(seen) - len(shown)
     return text.append(f"\n  and {others} more that were looked at", "dim")
 
 
@@ -182,6 +186,18 @@ def _gist(evidence: Evidence) -> str:
     first_line = evidence.excerpt.partition("\n")[0]
     said = f"{evidence.query}: {first_line}"
     return said if len(said) <= _EXCERPT else f"{said[: _EXCERPT - 1]}…"
+
+
+def _closest(found: InconclusiveView) -> Sequence[Text]:
+    """Show what came closest, what it rests on, and what could not be seen."""
+    cited = {id for finding in found.candidates for id in finding.evidence}
+    missing = [e.id for e in found.evidence if e.kind is EvidenceKind.MISSING][:_MEMBERS]
+    near = [
+        f"{one.cause.value} ({one.confidence:.2f}): {one.summary} [{', '.join(one.evidence)}]"
+        for one in found.candidates[:_MEMBERS]
+    ]
+    evidence = _evidence(found.evidence, cited.union(missing))
+    return (evidence, Text(), _titled("no certain cause; closest", *near or ("nothing",)))
 
 
 def _cause(hypothesis: Hypothesis) -> Text:
@@ -220,13 +236,6 @@ def _indented(title: str, lines: Iterable[str]) -> Text:
     for line in lines:
         text.append(f"\n  {line}")
     return text
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows as lines whose columns stand below each other."""
-    cells = [[one_line(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
 
 
 def _workload(run: RunSummary) -> str:

@@ -8,8 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from tocsin_cli.render import aligned
-from tocsin_cli.terminal import show
+from tocsin_cli.terminal import aligned, show
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, as_json: bool) -> None:

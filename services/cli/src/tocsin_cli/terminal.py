@@ -1,7 +1,7 @@
 """Write to the terminal; text that came from outside can never steer it, nor pass for ours."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -28,6 +28,13 @@ def plain(text: str) -> str:
 def one_line(text: str) -> str:
     """Return the text on one line, so that it cannot forge a row or a section of ours."""
     return plain(line(text, LONGEST))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines whose columns stand below each other."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
 
 
 def show(console: Console, *parts: Text | str) -> None:

@@ -38,13 +38,14 @@ from tocsin_contracts.views import (
     ApprovalView,
     BudgetView,
     FinishedView,
+    InconclusiveView,
     MemberView,
     PullRequestView,
     RunSummary,
     RunView,
     TimelineEntry,
-    TriageView,
 )
+from tocsin_gateway.triage import triage
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
@@ -113,6 +114,7 @@ def detail(
         budget=budget(run),
         model_use=model_use(run),
         hypothesis=hypothesis.hypothesis if hypothesis else None,
+        inconclusive=inconclusive(run),
         checks=checked.checks if checked else (),
         plan=plan.plan if plan else None,
         approval=approval_view(approval) if approval else None,
@@ -136,26 +138,6 @@ def _told(run: Run, accepted: AlertAccepted) -> Tally:
     )
 
 
-def triage(run: Run, news: Sequence[RelatedAlert]) -> TriageView | None:
-    """Return what was decided about a run when it was new; None as long as nothing was."""
-    opened, superseded = run.fact(IncidentOpened), run.fact(RunSuperseded)
-    suppressed = run.fact(AlertSuppressed)
-    decided = opened or superseded or suppressed
-    if decided is None:
-        return None
-    return TriageView(
-        decisions=decided.decisions,
-        superseded_by=superseded.into if superseded else "",
-        held_by=suppressed.by if suppressed else "",
-        held_until=suppressed.until if suppressed else None,
-        team=opened.team if opened else "",
-        environment=opened.environment if opened else "",
-        freeze=opened.freeze if opened else "",
-        related=opened.related if opened else superseded and superseded.correlation,
-        joined=tuple(one for one in news if one.run_id),
-    )
-
-
 def budget(run: Run) -> BudgetView | None:
     """Return how an investigation asked for a larger budget; None if it never did."""
     asked, told = run.fact(BudgetExhausted), run.fact(BudgetExtended)
@@ -163,6 +145,14 @@ def budget(run: Run) -> BudgetView | None:
         return None
     waits = run.state is RunState.INVESTIGATING and (told is None or told.answers != asked.id)
     return BudgetView(exhausted=asked.exhausted, so_far=asked.so_far, waits=waits)
+
+
+def inconclusive(run: Run) -> InconclusiveView | None:
+    """Return what the last attempt saw; None if it found a cause to act on."""
+    formed, fact = run.fact(HypothesisFormed), run.fact(InvestigationInconclusive)
+    if fact is None or (formed and formed.at > fact.at):
+        return None
+    return InconclusiveView(why=fact.why, candidates=fact.candidates, evidence=fact.evidence)
 
 
 def model_use(run: Run) -> ModelUse | None:
