@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tocsin_contracts import Edit, FieldChange, FieldPath, ObjectRef, Scalar
-from tocsin_gitops import images, quantity
+from tocsin_contracts import ChangeOp, Edit, EditOp, FieldChange, FieldPath, ObjectRef, Tree
+from tocsin_gitops import images, landing, trees
+from tocsin_gitops.agreement import agrees, equal
 from tocsin_gitops.editing import apply
-from tocsin_gitops.layers import reaches, setters
+from tocsin_gitops.layers import reaches, touches
 from tocsin_gitops.manifests import folder, is_kustomization
 from tocsin_gitops.owners import Owner, Part
 from tocsin_gitops.placements import Checkout, Placement
-from tocsin_gitops.scalars import same
 from tocsin_gitops.yaml_nodes import EditRefused
 from tocsin_gitops.yaml_paths import path_text
 
@@ -38,22 +38,27 @@ class Located:
     file: str
     document: ObjectRef
     path: FieldPath
-    old: Scalar
-    new: Scalar
+    old: Tree
+    new: Tree
     agrees: bool
     trace: tuple[str, ...]
+    op: ChangeOp = ChangeOp.SET
 
     @property
     def done(self) -> bool:
         """Whether the file holds the new value already, in these words or in others."""
-        return _equal(self.old, self.new, self.path)
+        if self.op is ChangeOp.APPEND:
+            return isinstance(self.old, list) and any(trees.same(o, self.new) for o in self.old)
+        return self.op is not ChangeOp.DELETE and equal(self.old, self.new, self.path)
 
     @property
     def edit(self) -> Edit:
         """The edit that makes the change."""
-        return Edit(
-            file=self.file, document=self.document, path=self.path, old=self.old, new=self.new
-        )
+        old = {"old_tree" if isinstance(self.old, dict | list) else "old": self.old}
+        new = {"new_tree" if isinstance(self.new, dict | list) else "new": self.new}
+        op = EditOp(self.op.value)
+        where = {"file": self.file, "document": self.document, "path": self.path}
+        return Edit.model_validate({"op": op, **where, **old, **new})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +138,19 @@ class _Search:
         return not here or any(_way(file, placement.document.file) in text for placement in here)
 
     def _owner(self, placement: Placement) -> Owner:
-        owner = None
         try:
-            for setter in setters(self._checkout, placement, self._change.path):
-                wins = f", which wins over {owner.file!r}" if owner else ""
-                owner = setter
-                self.trace.append(f"{setter}{wins}")
+            found = landing.owners(self._checkout, placement, self._change)
         except EditRefused as refused:
             raise _Stop(Reason.UNPARSEABLE, str(refused)) from refused
-        if owner is None:
-            where = f"{path_text(self._change.path)} of {self._change.object}"
+        for before, owner in zip((None, *found), found, strict=False):
+            wins = f", which wins over {before.file!r}" if before else ""
+            self.trace.append(f"{owner}{wins}")
+        if not found:
+            where = f"{path_text(landing.looked_for(self._change))} of {self._change.object}"
             raise _Stop(Reason.NOT_FOUND, f"no file sets {where}")
-        return owner
+        if divided := landing.divided(found, self._change):
+            raise _Stop(Reason.UNEDITABLE, divided)
+        return found[-1]
 
     def _refuse_others(self, chosen: Placement, owner: Owner) -> None:
         """An edit there must not change other deployments that the same line decides."""
@@ -155,34 +161,37 @@ class _Search:
             for other in self._checkout.deployments(document.ref.kind)
             if other is not chosen and (patch or other.document is document)
         )
-        path = self._change.path
-        hit = "; ".join(str(p) for p in others if reaches(self._checkout, owner, p, path))
+        path = landing.looked_for(self._change)
+        hits = reaches if self._change.op is ChangeOp.SET else touches
+        hit = "; ".join(str(p) for p in others if hits(self._checkout, owner, p, path))
         if hit:
             raise _Stop(Reason.SHARED, f"{owner}, and that also reaches: {hit}")
 
     def _proved(self, owner: Owner) -> Located:
         if owner.blocked or owner.document is None:
             raise _Stop(Reason.UNEDITABLE, owner.blocked)
+        change = self._change
         located = Located(
             file=owner.file,
             document=owner.document.ref,
-            path=owner.path,
+            path=change.path if change.op is ChangeOp.INSERT else owner.path,
             old=owner.value,
             new=self._translated(owner),
-            agrees=_equal(owner.effective, self._change.old, self._change.path),
+            agrees=agrees(owner.effective, change),
             trace=tuple(self.trace),
+            op=change.op,
         )
         try:
-            if not same(located.old, located.new):
+            if not located.done and (located.agrees or change.op is ChangeOp.SET):
                 apply(self._checkout.files, (located.edit,))
         except EditRefused as refused:
             raise _Stop(Reason.UNEDITABLE, str(refused)) from refused
         return located
 
-    def _translated(self, owner: Owner) -> Scalar:
+    def _translated(self, owner: Owner) -> Tree:
         """Say the new value in the words of its owner, which may hold a part of an image."""
         if owner.part is Part.WHOLE and owner.value == owner.effective:
-            return self._change.new
+            return self._change.after
         wanted, shown = images.parse(str(self._change.new)), images.parse(str(owner.effective))
         sayable = {
             Part.WHOLE: replace(wanted, name=shown.name),
@@ -199,12 +208,3 @@ class _Search:
 def _way(file: str, document: str) -> str:
     """How a kustomization in one folder would name another folder."""
     return posixpath.relpath(folder(document), folder(file))
-
-
-def _equal(one: Scalar, other: Scalar, path: FieldPath) -> bool:
-    if "resources" not in path:
-        return same(one, other)
-    try:
-        return quantity.parse(one) == quantity.parse(other)
-    except quantity.NotAQuantity:
-        return same(one, other)

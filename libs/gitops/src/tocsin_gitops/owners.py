@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tocsin_contracts import FieldPath, Scalar
-from tocsin_gitops import images
+from tocsin_contracts import FieldPath, Tree
+from tocsin_gitops import images, trees
 from tocsin_gitops.kustomize import ImageEntry, Kustomization
 from tocsin_gitops.manifests import Document
 from tocsin_gitops.placements import Placement
-from tocsin_gitops.scalars import meaning
 from tocsin_gitops.yaml_nodes import EditRefused, Node
 from tocsin_gitops.yaml_paths import PathMissing, find, path_text
 
@@ -32,8 +31,8 @@ class Owner:
     file: str
     document: Document | None
     path: FieldPath
-    value: Scalar
-    effective: Scalar
+    value: Tree
+    effective: Tree
     part: Part = Part.WHOLE
     blocked: str = ""
 
@@ -43,14 +42,16 @@ class Owner:
         return self.file, self.document.index if self.document else -1, self.path
 
     def __str__(self) -> str:
-        """Say what is set where."""
-        return f"{self.file!r} sets {path_text(self.path)} to {self.value!r}"
+        """Say what is set where; a long value is left out."""
+        short = not isinstance(self.value, dict | list)
+        told = f" to {self.value!r}" if short else ""
+        return f"{self.file!r} sets {path_text(self.path)}{told}"
 
 
 def held(file: str, root: Node, document: Document | None, path: FieldPath) -> Owner | None:
     """Return the owner a document is, blocked if its value cannot be told; None without one."""
     try:
-        value = meaning(find(root, path))
+        value = trees.read(find(root, path))
     except PathMissing:
         return None
     except EditRefused as refused:

@@ -10,21 +10,29 @@ from tocsin_gitops.manifests import Document, scalar
 from tocsin_gitops.owners import Owner, held
 from tocsin_gitops.placements import Checkout, Placement
 from tocsin_gitops.splice import decode
-from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, documents
+from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, documents, walk
 from tocsin_gitops.yaml_paths import PathMissing, find
 
 
 def setters(
-    checkout: Checkout, layer: Kustomization, placement: Placement, path: FieldPath
+    checkout: Checkout,
+    layer: Kustomization,
+    placement: Placement,
+    path: FieldPath,
+    *,
+    inside: bool = True,
 ) -> Iterator[Owner]:
     """Yield the patches that set the field, in the order kustomize applies them.
 
-    EditRefused means that a patch cannot be read, so nobody knows what it sets.
+    A JSON patch counts where it sets a part of the field too, unless `inside` is left out of
+    account. EditRefused means that a patch cannot be read, so nobody knows what it sets.
     """
     for patch in layer.patches:
         file = patch.file or layer.file
         for root, document in _parts(checkout, layer, patch):
-            owner = _effect(file, root, document, path) if _meant(patch, root, placement) else None
+            owner = None
+            if _meant(patch, root, placement):
+                owner = _effect(file, root, document, path, inside=inside)
             if owner:
                 kind = placement.document.ref.kind
                 yield replace(owner, blocked=owner.blocked or _obstacle(patch, owner, kind))
@@ -55,9 +63,14 @@ def _meant(patch: Patch, root: Node, placement: Placement) -> bool:
     return named and scalar(root, ("kind",)) == kind and where in ("", *placement.namespaces)
 
 
-def _effect(file: str, root: Node, document: Document | None, path: FieldPath) -> Owner | None:
+def _effect(
+    file: str, root: Node, document: Document | None, path: FieldPath, *, inside: bool
+) -> Owner | None:
     if root.kind is NodeKind.SEQUENCE:
-        return _operated(file, root, path)
+        return _operated(file, root, path, inside=inside)
+    if any(node.value.startswith("$") and node.style is None for node in walk(root)):
+        why = f"{file!r} is a patch with directives such as $patch, which are not followed"
+        return Owner(file, document, path, None, None, blocked=why)
     index = next((i for i, step in enumerate(path) if isinstance(step, int)), None)
     if index is None:
         return held(file, root, document, path)
@@ -67,20 +80,22 @@ def _effect(file: str, root: Node, document: Document | None, path: FieldPath) -
     return Owner(file, document, path, None, None, blocked=why)
 
 
-def _operated(file: str, operations: Node, path: FieldPath) -> Owner | None:
+def _operated(file: str, operations: Node, path: FieldPath, *, inside: bool) -> Owner | None:
     for operation in operations.children:
         pointer = scalar(operation, ("path",)).strip("/").split("/")
-        if scalar(operation, ("op",)) != "test" and _reaches(pointer, path):
+        if scalar(operation, ("op",)) != "test" and (
+            _reaches(pointer, path) and (inside or len(pointer) <= len(path))
+        ):
             why = f"{file!r} sets it by a JSON patch, which has no document to edit"
             return Owner(file, None, path, None, None, blocked=why)
     return None
 
 
 def _reaches(pointer: list[str], path: FieldPath) -> bool:
-    """Whether a JSON pointer names the field or something around it; any index may be the one."""
+    """Whether a JSON pointer names the field, or what is around or in it; any index may fit."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer]
     pairs = zip(steps, path, strict=False)
-    return len(steps) <= len(path) and all(a == str(b) or _may_be(a, b) for a, b in pairs)
+    return all(a == str(b) or _may_be(a, b) for a, b in pairs)
 
 
 def _may_be(index: str, step: str | int) -> bool:
