@@ -37,6 +37,7 @@ def main():
 POLITE = "BYE = lambda *_: (print('goodbye'), sys.exit(0))"
 DEAF = "BYE = signal.SIG_IGN"
 BROKEN = "def main():\n    raise SystemExit('no such setting: TOCSIN_X')"
+HOPELESS = "def main():\n    print('no such setting: TOCSIN_Y')\n    raise SystemExit(78)"
 
 
 @pytest.fixture
@@ -46,6 +47,7 @@ def fakes(tmp_path, monkeypatch):
         "fake_polite": f"{WEB}\n{POLITE}",
         "fake_deaf": f"{WEB}\n{DEAF}",
         "fake_broken": BROKEN,
+        "fake_hopeless": HOPELESS,
     }.items():
         (tmp_path / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
@@ -145,6 +147,14 @@ async def test_a_service_that_never_starts_is_named_with_its_last_words(fakes):
     with pytest.raises(PermanentError, match=r"web died 5 times .*\n(.*\n)*.*TOCSIN_X"):
         async with supervised("fake_broken", Output()) as supervisor:
             await supervisor.ready(10)
+
+
+async def test_a_service_whose_settings_are_wrong_is_started_once(fakes):
+    output = Output()
+    with pytest.raises(PermanentError, match=r"^web does not start\n  web: no such .*TOCSIN_Y$"):
+        async with supervised("fake_hopeless", output) as supervisor:
+            await supervisor.ready(10)
+    assert output.lines == [("web", "no such setting: TOCSIN_Y")]
 
 
 async def test_a_service_that_never_answers_is_named(fakes):

@@ -2,10 +2,14 @@
 
 import asyncio
 import signal
+import sys
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
+import pytest
+
 from tocsin_kit import service
+from tocsin_kit.errors import NEVER_STARTS, PermanentError
 from tocsin_kit.service import Service
 from tocsin_kit.settings import ServiceSettings
 
@@ -63,3 +67,14 @@ async def test_a_service_that_is_stopped_while_it_opens_takes_no_message_and_lea
 
     await run(parts, parts.resource(), slow(), background=stop)
     assert parts.order == ["opened", "bus closed", "left", "clients closed"]
+
+
+def test_wrong_settings_are_said_and_have_an_exit_code_of_their_own(monkeypatch, capsys):
+    def build(flags):
+        raise PermanentError("settings of fake: port: not a number")
+
+    monkeypatch.setattr(sys, "argv", ["fake"])
+    with pytest.raises(SystemExit) as ended:
+        service.main(build)
+    assert ended.value.code == NEVER_STARTS
+    assert capsys.readouterr().err == "tocsin: settings of fake: port: not a number\n"

@@ -9,6 +9,9 @@ Anything else that escapes a handler is a bug: it is retried a few times and the
 A refusal that a person should see is not an error at all: it is an event.
 """
 
+NEVER_STARTS = 78
+"""Exit code of a service whose settings or files are wrong: EX_CONFIG of sysexits.h."""
+
 
 class TocsinError(Exception):
     """Base of everything this project raises on purpose."""

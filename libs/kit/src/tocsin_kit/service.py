@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tocsin_kit import logging
-from tocsin_kit.errors import PermanentError
+from tocsin_kit.errors import NEVER_STARTS, PermanentError
 from tocsin_kit.health import Fallback, Health
 from tocsin_kit.parts import Parts
 from tocsin_kit.patience import TimelyProtocol
@@ -44,12 +44,16 @@ class Service:
 
 
 def main(build: Callable[[Sequence[str]], Service]) -> None:
-    """Build the service from the command line, run it, and exit with what became of it."""
+    """Build the service from the command line, run it, and exit with what became of it.
+
+    NEVER_STARTS says that nothing will be better the next time.
+    """
     try:
         service = build(sys.argv[1:])
         logging.configure(service.settings)
     except PermanentError as error:
-        sys.exit(f"tocsin: {error}")
+        sys.stderr.write(f"tocsin: {error}\n")
+        sys.exit(NEVER_STARTS)
     try:
         asyncio.run(run(service))
     except Exception:

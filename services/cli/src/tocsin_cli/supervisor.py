@@ -15,7 +15,7 @@ import httpx
 from tocsin_cli.children import Child
 from tocsin_cli.lines import lines
 from tocsin_kit.backoff import Backoff
-from tocsin_kit.errors import PermanentError
+from tocsin_kit.errors import NEVER_STARTS, PermanentError
 
 Sink = Callable[[str, str], None]
 """Takes the name of a service and a line of its output."""
@@ -113,6 +113,10 @@ class Supervisor:
             started = time.monotonic()
             ending = await self._live(service)
             deaths += service.name not in self._ready
+            if deaths and ending == _ending(NEVER_STARTS):
+                raise PermanentError(
+                    f"{service.name} does not start\n{self._last_words(service.name)}"
+                )
             if deaths == _DEATHS_BEFORE_READY:
                 raise PermanentError(
                     f"{service.name} died {deaths} times before it was ready, last by {ending}\n"
@@ -131,7 +135,7 @@ class Supervisor:
         output = asyncio.create_task(self._pump(service.name, child.output))
         try:
             await _exited(child)
-            return _ending(child)
+            return _ending(child.exit_code or 0)
         finally:
             await self._end(child)
             del self._children[service.name]
@@ -177,6 +181,5 @@ async def _exited(child: Child) -> None:
         loop.remove_reader(child.sentinel)
 
 
-def _ending(child: Child) -> str:
-    code = child.exit_code or 0
+def _ending(code: int) -> str:
     return f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}"
