@@ -100,6 +100,16 @@ def test_a_folder_with_a_broken_file_is_an_error_at_the_start(folder):
         SkillFolder(folder)
 
 
+async def test_a_folder_that_is_not_there_is_an_error_and_one_that_goes_away_changes_nothing(
+    folder,
+):
+    with pytest.raises(SkillError, match="there is no folder"):
+        SkillFolder(folder / "nowhere")
+    skills = SkillFolder(folder)
+    folder.rename(folder.with_name("elsewhere"))
+    assert await told(skills) == ["oom"]
+
+
 def test_two_skills_of_one_name_are_an_error(folder):
     (folder / "more.md").write_text(OOM)
     with pytest.raises(SkillError, match=r"'oom\.md': name: 'more\.md' has it already"):

@@ -42,3 +42,5 @@ def test_what_a_model_cannot_work_with_ends_the_start(tmp_path, monkeypatch):
     assert warmed == [True]
     with pytest.raises(PermanentError, match="'jira'"):
         app.build([*flags, "--model=openai/own", '--toolsets=["jira"]'])
+    with pytest.raises(PermanentError, match="there is no folder"):
+        app.build([*flags, "--model=openai/own", f"--skills-dir={tmp_path / 'nowhere'}"])

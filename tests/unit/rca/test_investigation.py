@@ -215,7 +215,8 @@ async def test_the_answer_says_which_model_it_was_what_it_used_and_what_it_was_t
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [(ModelRefusedError("the key is wrong"), "the key is wrong"), ("Hm.", "text")]
+    ("line", "said"),
+    [(ModelRefusedError("the key is wrong"), "the key is wrong"), ("Hm.", "no result")],
 )
 async def test_a_model_that_is_of_no_use_leaves_what_the_analyzers_say(place, line, said):
     here = replace(place, findings=(finding(),))

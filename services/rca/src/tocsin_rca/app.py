@@ -10,6 +10,7 @@ from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.state import TYPES
 from tocsin_agents.models import litellm_client, roles
 from tocsin_agents.models.roles import ModelRole
+from tocsin_agents.skills.folder import NoSkills, SkillFolder
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.modes import Mode
 from tocsin_cluster.clusters import NamedClusters, OneCluster, RecordedClusters
@@ -118,7 +119,11 @@ def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) ->
         return tools.catalogue(known, Mode.ASK, redactor)
 
     reading(Fleet((), seen.clock.now))  # a toolset that cannot be loaded ends the start
-    engine = Engine(limits=settings.investigation_limits, ledger=RedisLedger(parts.redis))
+    engine = Engine(
+        limits=settings.investigation_limits,
+        ledger=RedisLedger(parts.redis),
+        skills=SkillFolder(settings.skills_dir) if settings.skills_dir else NoSkills(),
+    )
     investigator = Investigator(model, engine, seen, reading, saver(parts.raw_redis, *TYPES))
     patience = timedelta(minutes=settings.budget_minutes)
     return Further(investigator, parts.reader, parts.bus, seen.clock, patience=patience)

@@ -51,6 +51,10 @@ class Settings(McpSettings, ModelSettings):
         default=Limits(),
         description="What a model may spend on a run, a source and a day: docs/agents.md#limits.",
     )
+    skills_dir: Path | None = Field(
+        default=None,
+        description="Folder of skills for agents: docs/agents.md#an-agent-and-its-loop.",
+    )
     budget_minutes: float = Field(
         default=30,
         gt=0,

@@ -33,7 +33,7 @@ class Engine:
     instructions: Instructions = ""
     output_characters: int = 8000
     at_once: int = 8
-    grace_seconds: float = 8
+    grace_seconds: float = 7
     clock: Callable[[], float] = time.monotonic
     nonce: Callable[[], str] = _nonce
 

@@ -57,6 +57,8 @@ class SkillFolder:
             self._complaint = str(error)
 
     def _load(self) -> tuple[Skill, ...]:
+        if not self._folder.is_dir():
+            raise SkillError(f"skills: there is no folder {str(self._folder)!r}")
         found: dict[str, Skill] = {}
         names: dict[str, str] = {}
         for path in sorted(self._folder.glob("*.md")):

@@ -27,6 +27,7 @@ from tocsin_rca.investigation.ending import seen_too
 from tocsin_rca.investigation.gathering import OBJECTS, PREFIX, SHOWN
 from tocsin_rca.investigation.judging import judged
 from tocsin_rca.investigation.known import Answer, Known
+from tocsin_rca.investigation.listening import logged
 from tocsin_rca.investigation.looking import looked_up
 from tocsin_rca.investigation.submission import Submission
 from tocsin_rca.ports import World
@@ -83,6 +84,7 @@ class Investigator:
             source=known.alert.source,
             scope=known.run_id,
             cancel=cancel,
+            hear=logged,
         )
         try:
             ran = await loop.run(work, invocation)
