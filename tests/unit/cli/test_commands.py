@@ -8,12 +8,18 @@ from pathlib import Path
 import pytest
 
 from tocsin_cli import app
+from tocsin_cli.commands import run as commands_run
 from tocsin_cli.commands import up
 from tocsin_cli.errors import UsageError
 from tocsin_cli.workspace import Up, Workspace
+from tocsin_contracts import EndReason, RunState
+from tocsin_contracts.views import FinishedView, RunView
 
 RUN = json.loads(Path(__file__).with_name("sample.run.json").read_bytes())
 HASH = RUN["plan"]["plan_hash"]
+ENDED = FinishedView(
+    outcome=RunState.CANCELLED, reason=EndReason.CANCELLED_BY_USER, sentence="Stopped."
+)
 DECISION = {"run_id": "r7f3", "by": "local", "at": "2026-11-27T09:00:00Z"}
 
 
@@ -82,6 +88,23 @@ def test_the_list_and_the_run_are_found_through_the_folder(decided, capsys):
     assert "r7f3  awaiting_approval" in capsys.readouterr().out
     assert run("run", "show", "r7f3") == 0
     assert "2026-11-27" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", ["show", "watch"])
+def test_a_run_that_waits_for_a_decision_says_once_how_to_decide(
+    decided, capsys, monkeypatch, verb
+):
+    async def follow(*_):
+        waits = RunView.model_validate(RUN)
+        yield waits
+        yield waits
+        yield waits.model_copy(update={"finished": ENDED})
+
+    monkeypatch.setattr(commands_run, "follow", follow)
+    assert run("run", verb, "r7f3") == 0
+    said = capsys.readouterr().out
+    assert said.count("Decide:\n") == 1
+    assert "\n  tocsin run approve r7f3\n  tocsin run reject r7f3 --reason WHY\n" in said
 
 
 def test_json_is_what_the_gateway_said(decided, capsys):

@@ -47,6 +47,16 @@ def test_a_service_that_would_not_start_says_so_and_hides_no_other(capsys):
     assert found["rca"][0]["variable"] == "TOCSIN_NATS_URL"
 
 
+def test_a_variable_that_nobody_reads_is_named(capsys, monkeypatch):
+    monkeypatch.setenv("TOCSIN_LOG_LEVLE", "DEBUG")
+    monkeypatch.setenv("TOCSIN_CONFIG", "")
+    assert app.main(["config", "explain", "rca", "--changed"]) == 0
+    said = capsys.readouterr().err
+    assert said == (
+        "note: TOCSIN_LOG_LEVLE is no setting of any service; is TOCSIN_LOG_LEVEL meant?\n"
+    )
+
+
 def test_an_unknown_service_is_answered_with_the_known_ones(capsys):
     assert app.main(["config", "explain", "none"]) == 2
     assert "no service is called 'none'; known: ingest, rca" in capsys.readouterr().err

@@ -2,10 +2,11 @@
 
 import pytest
 
-from tocsin_cli import stack
+from tocsin_cli import app, stack
 from tocsin_cli.commands import demo
 from tocsin_cli.commands.up import greeting, without_password
 from tocsin_cli.demo.stage import Stage
+from tocsin_cli.errors import ExitCode
 from tocsin_cli.workspace import Up, Workspace
 from tocsin_cli.world import World
 from tocsin_kit.errors import PermanentError
@@ -34,6 +35,22 @@ def test_the_greeting_says_where_the_tokens_are(tmp_path):
     assert (tmp_path / "tokens.json").exists()
     assert tokens.ingest_token not in said
     assert tokens.api_token not in said
+
+
+def test_the_greeting_says_that_an_empty_recording_shows_nothing(tmp_path):
+    folder = tmp_path / "snapshot"
+    folder.mkdir()
+    said = "\n".join(greeting(UP, Workspace(tmp_path), World(snapshot=folder)))
+    assert f"{folder} (empty: there is nothing to look at" in said
+    (folder / "pods.yaml").write_text("")
+    said = "\n".join(greeting(UP, Workspace(tmp_path), World(snapshot=folder)))
+    assert f"cluster   {folder}\n" in said
+
+
+def test_a_setting_that_no_service_has_is_refused_with_the_one_that_may_be_meant(capsys):
+    assert app.main(["up", "--env", "TOCSIN_RCA_PROT=9"]) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert "TOCSIN_RCA_PROT is no setting of any service; is TOCSIN_RCA_PORT meant?" in said
 
 
 @pytest.mark.parametrize("url", ["nats://127.0.0.1:4222", "redis://h/0?who=me@home", ""])

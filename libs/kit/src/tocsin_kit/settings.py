@@ -122,10 +122,15 @@ class ServiceSettings(BaseSettings):
             return cls(_cli_parse_args=list(flags) or None, _cli_kebab_case=True)
         except ValidationError as error:
             wrong = "; ".join(
-                f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+                ": ".join(filter(None, (".".join(map(str, one["loc"])), _said(one["msg"]))))
+                for one in error.errors()
             )
             raise PermanentError(f"settings of {cls.service}: {wrong}") from None
         except SettingsError as error:
             raise PermanentError(
                 f"settings of {cls.service}: {error}; lists and tables are written as JSON"
             ) from None
+
+
+def _said(message: str) -> str:
+    return message.removeprefix("Value error, ")

@@ -15,6 +15,7 @@ from tocsin_cli.alerts import Alarm, harmless
 from tocsin_cli.client import Gateway, Ingest
 from tocsin_cli.commands.options import Data, GatewayUrl, Json
 from tocsin_cli.errors import UsageError
+from tocsin_cli.hints import command
 from tocsin_cli.journey import Journey
 from tocsin_cli.settings import Settings, gateway, ingest
 from tocsin_cli.terminal import one_line, show
@@ -75,7 +76,7 @@ def send_alert(
     if as_json:
         typer.echo(receipt.model_dump_json(indent=2))
     else:
-        show(Console(), *told(receipt))
+        show(Console(), *told(receipt, data))
 
 
 def try_path(
@@ -116,7 +117,7 @@ def labels(pairs: Iterable[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def told(receipt: DeliveryReceipt) -> list[str]:
+def told(receipt: DeliveryReceipt, data: Path = DEFAULT) -> list[str]:
     """Return a line for each alert that was sent."""
     if not receipt.alerts:
         return [one_line(receipt.status)]
@@ -124,7 +125,10 @@ def told(receipt: DeliveryReceipt) -> list[str]:
     lines = [
         f"{alert.status.value:<9} {one_line(alert.run_id) or 'no run'}" for alert in receipt.alerts
     ]
-    return [*lines, *(f"  tocsin run watch {one_line(run_id)}" for run_id in runs)]
+    return [
+        *lines,
+        *(f"  {command('run', 'watch', one_line(run_id), data=data)}" for run_id in runs),
+    ]
 
 
 def _read(file: Path) -> bytes:

@@ -1,8 +1,10 @@
 """`tocsin config explain`: what each setting is on this machine, and which source said so."""
 
+import difflib
 import importlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
@@ -17,9 +19,10 @@ from tocsin_cli.stack import SERVICES
 from tocsin_cli.terminal import one_line, show
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.origins import Explained, Origin, explain
-from tocsin_kit.settings import ServiceSettings
+from tocsin_kit.settings import CONFIG_VARIABLE, ServiceSettings
 
 KNOWN = (*SERVICES, "cli")
+_READ_ELSEWHERE = (CONFIG_VARIABLE, "TOCSIN_LOCAL_MODELS_ONLY")
 
 
 def explain_settings(
@@ -45,8 +48,22 @@ def explain_settings(
         typer.echo(RootModel(found).model_dump_json(indent=2))
     else:
         show(Console(file=sys.stdout), *(_page(service, said) for service, said in found.items()))
+    show(Console(stderr=True), *(f"note: {one}" for one in unread(os.environ)))
     if any(isinstance(said, str) for said in found.values()):
         raise typer.Exit(ExitCode.FAILED)
+
+
+def unread(names: Iterable[str]) -> list[str]:
+    """Return a sentence for each variable that looks like a setting and is none."""
+    given = [n for n in names if n.startswith("TOCSIN_") and n not in _READ_ELSEWHERE]
+    kinds = _kinds([]).values() if given else ()
+    known = {f"TOCSIN_{field.upper()}" for kind in kinds for field in kind.model_fields}
+    return [_meant(name, known) for name in given if name.upper() not in known]
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
+    return f"{name} is no setting of any service" + (f"; is {near[0]} meant?" if near else "")
 
 
 def _explained(

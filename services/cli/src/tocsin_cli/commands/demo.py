@@ -17,6 +17,7 @@ from tocsin_cli.demo import stage
 from tocsin_cli.demo.proof import Claim, all_hold
 from tocsin_cli.demo.stage import Stage
 from tocsin_cli.demo.story import story
+from tocsin_cli.hints import command
 from tocsin_cli.logs import FileLog
 from tocsin_cli.signals import cancel_on_signal
 from tocsin_cli.terminal import show
@@ -82,5 +83,5 @@ def look_further(scene: Stage, workspace: Workspace, *, keep: bool) -> Sequence[
         f"  ls {' '.join(map(str, [*folders, workspace.folder / 'logs']))}",
     )
     if not keep:
-        return (*ways, "  tocsin demo --keep    leaves everything up")
-    return (*ways, f"  tocsin run list --data {workspace.folder}", "Ctrl-C stops everything.")
+        return (*ways, f"  {command('demo', '--keep')}    leaves everything up")
+    return (*ways, f"  {command('run', 'list', data=workspace.folder)}", "Ctrl-C stops everything.")

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import aclosing
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,10 +12,12 @@ from tocsin_cli import render
 from tocsin_cli.client import Gateway
 from tocsin_cli.commands.connect import connected
 from tocsin_cli.commands.options import Data, GatewayUrl, Json, RunId, Token
+from tocsin_cli.hints import command
 from tocsin_cli.live import Live, follow
 from tocsin_cli.terminal import show
 from tocsin_cli.workspace import DEFAULT
 from tocsin_contracts import RunState
+from tocsin_contracts.views import ApprovalState, RunView
 
 
 def list_runs(
@@ -56,6 +59,7 @@ def show_run(
         console = Console()
         Live(console).update(view)
         show(console, render.timeline(view))
+        show(console, *_next(view, data))
 
     connected(ask, data, gateway_url, token)
 
@@ -70,11 +74,23 @@ def watch(
     """Follow one run until it ends or its pull request is open."""
 
     async def ask(gateway: Gateway) -> None:
-        live = Live(Console())
+        live, told = Live(Console()), set[str]()
         async with aclosing(follow(gateway, run)) as views:
             async for view in views:
                 live.update(view)
+                if view.approval is not None and view.approval.id not in told:
+                    told.add(view.approval.id)
+                    show(Console(), *_next(view, data))
                 if view.finished is not None or view.pull_request is not None:
                     return
 
     connected(ask, data, gateway_url, token)
+
+
+def _next(view: RunView, data: Path) -> list[str]:
+    """Return how to decide, if a decision is what the run waits for."""
+    if view.approval is None or view.approval.state is not ApprovalState.PENDING:
+        return []
+    approve = command("run", "approve", view.run_id, data=data)
+    reject = command("run", "reject", view.run_id, "--reason", "WHY", data=data)
+    return ["", "Decide:", f"  {approve}", f"  {reject}"]

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,10 @@ import typer
 from rich.console import Console
 
 from tocsin_cli import stack
+from tocsin_cli.commands.config import unread
 from tocsin_cli.commands.options import Data
 from tocsin_cli.errors import UsageError
+from tocsin_cli.hints import command
 from tocsin_cli.logs import ConsoleLog
 from tocsin_cli.signals import cancel_on_signal
 from tocsin_cli.terminal import show
@@ -50,7 +53,11 @@ def up(
     ] = None,
 ) -> None:
     """Start every service on this machine and show what they do, until Ctrl-C."""
-    os.environ.update(settings(env or ()))
+    given = settings(env or ())
+    wrong = unread(given)
+    if wrong:
+        raise UsageError(f"--env: {wrong[0]}")
+    os.environ.update(given)
     asyncio.run(_run(Workspace(data), World(gitops=gitops, snapshot=snapshot)))
 
 
@@ -68,6 +75,8 @@ async def _run(workspace: Workspace, world: World) -> None:
     log = ConsoleLog(console)
     with workspace.claimed():
         log("tocsin", "starting …")
+        for note in unread(os.environ):
+            log("tocsin", note)
         settled = world.settled(workspace.folder)
         with contextlib.suppress(asyncio.CancelledError):
             async with stack.running(workspace, settled, log) as up:
@@ -79,6 +88,8 @@ async def _run(workspace: Workspace, world: World) -> None:
 def greeting(up: Up, workspace: Workspace, world: World) -> tuple[str, ...]:
     """Return what a person needs to know first."""
     folder = workspace.folder
+    here = partial(command, data=folder)
+    token = f"<what `{here('token', 'ingest')}` prints>"
     return (
         "",
         "Tocsin is up.",
@@ -89,20 +100,28 @@ def greeting(up: Up, workspace: Workspace, world: World) -> tuple[str, ...]:
         f"  data      {folder}",
         f"  tokens    {workspace.tokens_file}",
         f"  gitops    {world.gitops}",
-        f"  cluster   {os.environ.get('TOCSIN_CLUSTER_SERVERS') or world.snapshot}",
+        f"  cluster   {os.environ.get('TOCSIN_CLUSTER_SERVERS') or _recorded(world.snapshot)}",
         "",
         "Send an alert, or the body of any sender:",
-        f"  tocsin alert send --data {folder} 'Checkout is down' --label namespace=shop",
-        f"  tocsin alert send --data {folder} --source alertmanager --file payload.json",
+        f"  {here('alert', 'send', 'Checkout is down', '--label', 'namespace=shop')}",
+        f"  {here('alert', 'send', '--source', 'alertmanager', '--file', 'payload.json')}",
         "",
         "Or let Alertmanager send:",
         "  webhook_configs:",
         f"    - url: {up.ingest_url}/webhook/alertmanager",
-        "      http_config: {authorization: {credentials: <what `tocsin token ingest` prints>}}",
+        f"      http_config: {{authorization: {{credentials: {token}}}}}",
         "",
-        "Then: tocsin run list · tocsin run watch RUN · Ctrl-C here stops everything.",
+        f"Then: {here('run', 'list')}",
+        f"      {here('run', 'watch', 'RUN')}",
+        "Ctrl-C here stops everything.",
         "",
     )
+
+
+def _recorded(folder: Path | None) -> str:
+    if folder and folder.is_dir() and not any(folder.iterdir()):
+        return f"{folder} (empty: there is nothing to look at; see docs/bundles.md)"
+    return str(folder)
 
 
 def without_password(url: str) -> str:
