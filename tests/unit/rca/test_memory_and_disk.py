@@ -5,7 +5,7 @@ from tocsin_rca.analyzers.memory_leak import MemoryLeak
 from tocsin_rca.analyzers.node_memory import NodeMemory
 from tocsin_rca.analyzers.oom_limit import OomLimit
 from tocsin_rca.analyzers.out_of_memory import OutOfMemory
-from tocsin_rca.evidence.growth import climbs, only_grows, piles_up, table_grows
+from tocsin_rca.evidence.growth import climbs, only_grows, piles_up, row_grows, table_grows
 
 ALL = (OomLimit, OutOfMemory, MemoryLeak, NodeMemory, EphemeralStorage)
 
@@ -110,6 +110,18 @@ def test_a_table_may_show_one_pod_at_several_times(sizes, grows):
 )
 def test_a_climb_is_long_and_steady_and_not_a_start(values, grows):
     assert climbs([60.0 * n for n in range(len(values))], values) is grows
+
+
+@pytest.mark.parametrize(
+    ("row", "grows"),
+    [
+        ("web memory_working_set  08:00 61Mi  08:20 140Mi  08:40 245Mi  09:00 372Mi", True),
+        ("web memory_working_set  08:00 61Mi  08:20 64Mi  08:40 60Mi  09:00 66Mi", False),
+        ("web disk  08:00 61Mi  08:20 140Mi  08:40 245Mi  09:00 372Mi", False),
+    ],
+)
+def test_a_curve_may_stand_on_one_line(row, grows):
+    assert row_grows(row) is grows
 
 
 LEAKING = "import time\nkept = []\nwhile True:\n  kept.append(bytes(9000))\n  time.sleep(1)"

@@ -1,5 +1,6 @@
 import pytest
 
+from tocsin_contracts import AlertStatus
 from tocsin_rca.analyzers.oom_limit import OomLimit
 from tocsin_rca.evidence.growth import only_grows
 
@@ -171,3 +172,11 @@ async def test_several_pods_are_one_finding(scene):
 )
 def test_growth_is_a_series_that_doubles_without_a_step_down(log, grows):
     assert only_grows(log) is grows
+
+
+async def test_one_kill_that_is_over_changes_nothing(scene):
+    limited(scene)
+    scene.pod(**killed() | {"ready": True, "restartCount": 1, "state": {"running": {}}})
+    case = await scene.case(scene.alert().model_copy(update={"status": AlertStatus.RESOLVED}))
+    (finding,) = OomLimit().analyze(case)
+    assert finding.confidence < 0.6

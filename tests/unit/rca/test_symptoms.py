@@ -1,6 +1,7 @@
 import pytest
 
 from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.printed import Printed
 from tocsin_contracts import CauseClass
 from tocsin_rca.analyzers.app_symptoms import AppSymptoms
 from tocsin_rca.analyzers.bad_release import BadRelease
@@ -13,6 +14,8 @@ from tocsin_rca.analyzers.rate_limit import RateLimit
 from tocsin_rca.analyzers.recent_change import RecentChange
 from tocsin_rca.analyzers.rollout_stuck import RolloutStuck
 from tocsin_rca.analyzers.unreachable import Unreachable
+from tocsin_rca.evidence.complaints import complaints
+from tocsin_rca.evidence.wellness import is_calm
 from tocsin_rca.ports import Declared
 
 READY = {"ready": True, "restartCount": 1, "state": {"running": {}}}
@@ -260,6 +263,92 @@ async def test_a_warning_or_an_error_speaks_against_being_well(scene):
 async def test_fewer_pods_than_wanted_are_not_well(scene):
     well(scene, readyReplicas=0)
     assert NoIncident().analyze(await scene.case(alert(scene, "KubePodNotReady"))) == ()
+
+
+def over(made):
+    return type(made).model_validate(made.model_dump() | {"status": "resolved"})
+
+
+def runs(scene, **status):
+    """A pod that nothing declares, and so nothing says how many are wanted."""
+    scene.pod(**({"ready": True, "restartCount": 0, "state": {"running": {}}} | status))
+
+
+@pytest.mark.parametrize(
+    ("status", "count"),
+    [
+        ({}, 1),
+        ({"restartCount": 2}, 1),
+        ({"restartCount": 9}, 0),
+        ({"ready": False}, 0),
+        ({"phase": "Failed"}, 0),
+        ({"phase": "Succeeded", "ready": False}, 1),
+    ],
+)
+async def test_what_is_over_and_runs_well_is_no_incident_whatever_it_was(scene, status, count):
+    runs(scene, **status)
+    scene.event("Unhealthy", "Readiness probe failed: connection refused")
+    found = NoIncident().analyze(await scene.case(over(alert(scene, "KubePodNotReady"))))
+    assert [finding.confidence for finding in found] == [0.97] * count
+
+
+@pytest.mark.parametrize("line", ["ERROR cannot save", "dial tcp 10.0.0.1:80: connection refused"])
+async def test_what_is_over_is_not_well_while_its_log_complains(scene, line):
+    web(scene, line)
+    assert NoIncident().analyze(await scene.case(over(alert(scene)))) == ()
+
+
+async def test_errors_that_are_over_need_a_log_that_shows_none(scene):
+    runs(scene)
+    assert NoIncident().analyze(await scene.case(over(alert(scene)))) == ()
+
+
+async def test_what_is_over_but_was_not_seen_is_not_called_well(scene):
+    assert NoIncident().analyze(await scene.case(over(alert(scene)))) == ()
+
+
+async def test_left_over_pods_do_not_matter_where_all_replicas_are_there(scene):
+    well(scene)
+    scene.pod("web-1-old", phase="Failed", ready=False, restartCount=0, state={})
+    (finding,) = NoIncident().analyze(await scene.case(alert(scene, "KubePodNotReady")))
+    assert finding.confidence == 0.9
+
+
+async def test_a_node_that_is_ready_again_is_no_incident(scene):
+    scene.add("Node", "n1", status={"conditions": [{"type": "Ready", "status": "True"}]})
+    made = alert(scene, "KubeNodeNotReady", node="n1")
+    (finding,) = NoIncident().analyze(
+        await scene.case(over(made.model_copy(update={"workload": None})))
+    )
+    assert finding.confidence == 0.97
+
+
+@pytest.mark.parametrize(
+    ("text", "calm"),
+    [
+        ("http_5xx_ratio 0.0008 (normal)\nHTTP/1.1 200 OK (12 ms)", True),
+        ("no anomaly in 40 series", True),
+        ("latency normal\nerrors 12 %", False),
+        ("connect: connection refused", False),
+        ("not healthy: 503", False),
+    ],
+)
+def test_a_check_is_calm_only_if_each_line_says_so(text, calm):
+    assert is_calm(Printed.of("probe", text)) is calm
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("level=info msg=done errors=0", 0),
+        ("GET /cart status=200 error=nil", 0),
+        ("error budget is 99.9 percent", 0),
+        ("level=error msg=boom error=EOF", 1),
+    ],
+)
+async def test_the_word_error_alone_is_no_complaint(scene, line, count):
+    web(scene, line)
+    assert len(complaints(await scene.case())) == count
 
 
 async def test_a_rollout_that_only_the_cluster_remembers_is_undone_as_well(scene):

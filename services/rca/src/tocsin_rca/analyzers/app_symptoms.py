@@ -2,7 +2,7 @@
 
 import re
 
-from tocsin_contracts import CauseClass, Finding, ObjectRef
+from tocsin_contracts import AlertStatus, CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.alerted import Theme, alert_ids, tells_of
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.complaints import complaints
@@ -33,9 +33,15 @@ class AppSymptoms:
             found.append(_latency(case, slow))
         if wrong:
             found.append(_error(case, wrong))
-        elif tells_of(case, Theme.ERRORS) and not tells_of(case, Theme.STATE) and case.logs:
+        elif _is_only_told(case):
             found.append(_error(case, ()))
         return tuple(found)
+
+
+def _is_only_told(case: Case) -> bool:
+    """Whether an alert that goes on tells of errors that no log shows."""
+    told = tells_of(case, Theme.ERRORS) and not tells_of(case, Theme.STATE)
+    return bool(told and case.logs) and case.alert.status is not AlertStatus.RESOLVED
 
 
 def _latency(case: Case, slow: tuple[Line, ...]) -> Finding:

@@ -2,25 +2,27 @@
 
 import re
 
-from tocsin_cluster.manifest import Manifest
-from tocsin_contracts import CauseClass, Finding, ObjectRef
+from tocsin_contracts import CauseClass, Finding, ObjectRef, Severity
 from tocsin_rca.evidence.alerted import Theme, alert_ids, alert_text, tells_of
 from tocsin_rca.evidence.calls import failed_calls
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.complaints import complaints
+from tocsin_rca.evidence.wellness import is_calm, is_over, proof_of_health
 
 _HEARTBEAT = re.compile(
     r"(?i)^(?:watchdog|dead.?man.{0,10}|heart.?beat\w{0,20}|info.?inhibitor|always.?firing"
-    r"|(?:alertmanager)?test.?alert|alert.?test\w{0,10}|testalert|alwaysfiring|ping|canaryalert)$"
+    r"|(?:alertmanager)?test.?alert|alert.?test\w{0,10}|test.?alert\w{0,20}|alwaysfiring|ping|canaryalert)$"
 )
 _MEANT = re.compile(
     r"(?i)this is an alert meant to ensure|always be firing|always firing|meant to be always"
     r"|this is a test alert|test alert(?: from|,|\.| to)|only a test|ignore this alert"
+    r"|(?:for|only|just)[^\n.]{0,30} test(?:ing|s)? purposes?|safe to ignore|can be ignored"
     r"|used to inhibit|no action (?:is )?(?:needed|required)|informational only"
     r"|scheduled maintenance"
 )
-_NORMAL = ("True",)
-_WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
+_NO_PROBES = ("git", "note", "argocd")
+_LOOKS = 0.9
+_OVER = 0.97
 
 
 class NoIncident:
@@ -35,53 +37,31 @@ class NoIncident:
             return (_finding(case, about, 0.97, "only proves that alerts arrive"),)
         if _MEANT.search(alert_text(case)):
             return (_finding(case, about, 0.93, "is a notice or a test by its own words"),)
-        proof = _well(case) if tells_of(case, Theme.STATE) else ()
-        if not proof or _signs(case):
-            return ()
-        said = "tells of what is not so: all that was seen is well"
-        return (_finding(case, about, 0.9, said, proof),)
+        return _by_looks(case, about)
 
 
-def _well(case: Case) -> tuple[str, ...]:
-    """The evidence that the workload and each of its pods is as it should be; none if it is not."""
-    workload = case.object(case.workload) if case.workload else None
-    if workload is None or not case.pods or not _is_complete(workload.data):
+def _by_looks(case: Case, about: ObjectRef) -> tuple[Finding, ...]:
+    """Say that all is well, of an alert that says it is over, or that is not so."""
+    over, state = is_over(case), tells_of(case, Theme.STATE) or case.alert.severity is Severity.INFO
+    proof = proof_of_health(case) if over or state else ()
+    heard = state or tells_of(case, Theme.CRASH) or case.logs or case.checks
+    if not proof or not heard or _signs(case, over=over):
         return ()
-    if not all(_is_ready(pod.data) for pod in case.pods):
-        return ()
-    return (workload.id, *(pod.id for pod in case.pods))
+    said = "tells of what is not so any more: all that was seen is well"
+    return (_finding(case, about, _OVER if over else _LOOKS, said, proof),)
 
 
-def _is_complete(workload: Manifest) -> bool:
-    if workload.ref.kind not in _WORKLOADS:
-        return False
-    status = workload.dig("status") or {}
-    wanted = workload.dig("spec", "replicas") or status.get("desiredNumberScheduled")
-    ready = status.get("readyReplicas") or status.get("numberReady")
-    updated = status.get("updatedReplicas", status.get("updatedNumberScheduled", wanted))
-    refused = any(one.get("status") == "False" for one in workload.items("status", "conditions"))
-    complete = isinstance(wanted, int) and wanted > 0 and wanted == ready == updated
-    return complete and not refused
-
-
-def _is_ready(pod: Manifest) -> bool:
-    if pod.dig("status", "phase") == "Succeeded":
-        return True
-    conditions = pod.items("status", "conditions")
-    ready = any(c.get("type") == "Ready" and c.get("status") in _NORMAL for c in conditions)
-    restarts = [s.get("restartCount") or 0 for s in pod.items("status", "containerStatuses")]
-    return ready and not any(restarts)
-
-
-def _signs(case: Case) -> bool:
-    """Whether anything that was seen speaks of trouble, or something could not be seen."""
+def _signs(case: Case, *, over: bool) -> bool:
+    """Whether anything that was seen speaks of trouble; warnings are of the past if it is over."""
     warnings = [event for event in case.events() if event.data.type == "Warning"]
-    return bool(warnings or complaints(case) or failed_calls(case) or _checked(case))
+    told = bool(complaints(case) or failed_calls(case))
+    return bool((warnings and not over) or told or _checked(case))
 
 
 def _checked(case: Case) -> bool:
     """A probe that says anything may say more than is understood here."""
-    return any(seen.data.command.tool not in ("git", "note") for seen in case.checks)
+    asked = [seen.data for seen in case.checks if seen.data.command.tool not in _NO_PROBES]
+    return not all(map(is_calm, asked))
 
 
 def _finding(

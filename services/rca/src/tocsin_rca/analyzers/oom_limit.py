@@ -12,11 +12,13 @@ from tocsin_rca.evidence.doubts import Doubt, explained, weighed
 from tocsin_rca.evidence.leaking import growths
 from tocsin_rca.evidence.memory import bytes_of, doubled, same_size
 from tocsin_rca.evidence.sightings import Change, ContainerSighting
+from tocsin_rca.evidence.wellness import is_over
 
 _LIMIT = ("resources", "limits", "memory")
 _SIGKILL = 137
 _NODE_PRESSURE = ("SystemOOM", "EvictionThresholdMet", "NodeHasInsufficientMemory")
 _STALE = timedelta(days=1)
+_FEW = 3
 _LONG_RUN = timedelta(hours=6)
 
 
@@ -137,6 +139,8 @@ def _doubts(killed: _Killed) -> Iterator[Doubt]:
         yield Doubt(f"{grown[0]}: a leak outgrows any limit", 0.4)
     if bytes_of(dig(killed.first.runs, *_LIMIT)) not in (None, bytes_of(killed.limit)):
         yield Doubt("the killed pod still ran with another limit than is declared now", 0.5)
+    if is_over(case) and all(_runs_again(sighting) for sighting in killed.sightings):
+        yield Doubt("the alert is over, and it runs again", 0.5)
     if all(_is_stale(case, sighting) for sighting in killed.sightings):
         yield Doubt("it has run well for a day since", 0.5)
     elif not killed.lowering and all(_ran_long(sighting) for sighting in killed.sightings):
@@ -158,6 +162,10 @@ def _under_pressure(case: Case) -> bool:
 def _is_stale(case: Case, sighting: ContainerSighting) -> bool:
     now, ended = case.now, read_time(sighting.endings[0].get("finishedAt"))
     return bool(sighting.ready and now and ended and now - ended > _STALE)
+
+
+def _runs_again(sighting: ContainerSighting) -> bool:
+    return bool(sighting.ready) and int(sighting.status.get("restartCount") or 0) <= _FEW
 
 
 def _ran_long(sighting: ContainerSighting) -> bool:

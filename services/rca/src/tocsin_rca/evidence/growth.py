@@ -22,6 +22,8 @@ _STEPS = 4
 _MOST = 20_000
 _MOST_ROWS = 500
 _LONG = 1200
+_LONGEST_ROW = 4000
+_OF_MEMORY = re.compile(r"(?i)mem|rss|heap|working.?set")
 _MOSTLY = 0.9
 
 
@@ -51,6 +53,12 @@ def table_grows(text: str) -> bool:
     return any(_grows(s, steps=3) for sizes in rows.values() for s in _stretches(sizes))
 
 
+def row_grows(text: str) -> bool:
+    """Whether one row tells of ever more memory, as a curve is written on one line."""
+    rows = (row for row in text.splitlines()[:_MOST_ROWS] if _OF_MEMORY.search(row))
+    return any(_grows(s, steps=3) for row in rows for s in _stretches(_in_row(row)))
+
+
 def climbs(times: Sequence[float], values: Sequence[float]) -> bool:
     """Whether a curve rises by half or more, for long and nearly without a fall."""
     start = 0
@@ -60,6 +68,11 @@ def climbs(times: Sequence[float], values: Sequence[float]) -> bool:
                 return True
             start = end
     return False
+
+
+def _in_row(row: str) -> Iterator[float]:
+    sizes = _SIZE.finditer(row[:_LONGEST_ROW])
+    return (float(one["number"]) * _UNITS[one["unit"].lower()] for one in sizes)
 
 
 def _climbs(times: Sequence[float], values: Sequence[float]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tocsin_cluster.printed import Printed
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.designs import design
-from tocsin_rca.evidence.growth import climbs, only_grows, piles_up, table_grows
+from tocsin_rca.evidence.growth import climbs, only_grows, piles_up, row_grows, table_grows
 from tocsin_rca.evidence.metric import Measure
 
 _LONGEST = 8000
@@ -42,7 +42,8 @@ def _growths(case: Case) -> Iterator[Growth]:
         elif piles_up(log.data.text):
             yield Growth(log.id, log.data.pod, "what its log says it keeps only ever grows")
     for seen in case.observations:
-        if isinstance(seen.data, Printed) and table_grows(seen.data.text):
+        text = seen.data.text if isinstance(seen.data, Printed) else ""
+        if text and (table_grows(text) or row_grows(text)):
             yield Growth(seen.id, "", "its memory is more each time it was measured")
     for one in case.metrics:
         samples = one.data.series.samples if one.data.measure is Measure.MEMORY else ()

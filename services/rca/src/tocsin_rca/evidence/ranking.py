@@ -26,7 +26,7 @@ COMES_OF: dict[CauseClass, int] = {
 A new cause needs a line only if another cause commonly explains it.
 """
 
-_DECISIVE = 0.9
+_BY_ITS_OWN_WORDS = 0.93
 _ELSEWHERE = 0.05
 """What a finding about some other object than the alert's loses beside one about that."""
 
@@ -55,7 +55,7 @@ def ranked(case: Case, findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _distance(finding: Finding) -> int:
     if finding.confidence < BEARS_OTHERS:
         return max(COMES_OF.values()) + 1
-    if finding.cause is CauseClass.NO_INCIDENT and finding.confidence >= _DECISIVE:
+    if finding.cause is CauseClass.NO_INCIDENT and finding.confidence >= _BY_ITS_OWN_WORDS:
         return 0
     return COMES_OF.get(finding.cause, 0)
 
