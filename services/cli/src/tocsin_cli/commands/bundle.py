@@ -1,6 +1,7 @@
 """`tocsin bundle collect`: save what a diagnosis needs of a live cluster, without any secret."""
 
 import json
+import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -46,13 +47,14 @@ def collect(
         list[str] | None,
         typer.Option("--namespace", "-n", help="Only these namespaces; repeatable. Default: all."),
     ] = None,
-    kubectl: Annotated[str, typer.Option(help="How kubectl is called.")] = "kubectl",
+    kubectl: Annotated[
+        str, typer.Option(help="How kubectl is called: 'kubectl --context prod'.")
+    ] = "kubectl",
 ) -> None:
     """Ask the cluster of the current context through kubectl, and save a bundle of the answers."""
     if out.exists():
         raise PermanentError(f"{str(out)!r} is there already; name a new folder")
-    out.mkdir(parents=True)
-    collector = _Collector(out, kubectl)
+    collector = _Collector(out, shlex.split(kubectl) or [kubectl])
     scopes: list[tuple[str, ...]] = [("-n", one) for one in namespace or ()] or [("-A",)]
     for kind in CLUSTER_WIDE:
         collector.objects(kind)
@@ -63,19 +65,28 @@ def collect(
         collector.text("top", "pods", "--containers", *scope)
     collector.text("top", "nodes")
     collector.logs()
-    for line in (f"{out}: {collector.saved} files", *collector.refused):
+    refused = [f"not saved: {', '.join(what)}: {why}" for why, what in collector.refused.items()]
+    if not collector.saved:
+        raise PermanentError("\n".join(("there was nothing to save", *refused)))
+    for line in (f"{out}: {collector.saved} files", *refused):
         typer.echo(line)
+
+
+_FORBIDDEN = "(Forbidden)"
+_UNKNOWN_KIND = "doesn't have a resource type"
+"""What a cluster says of a kind that nobody installed: there is nothing to save then."""
 
 
 class _Collector:
     """Saves answers; what kubectl refuses is told at the end and is no error."""
 
-    def __init__(self, folder: Path, kubectl: str) -> None:
+    def __init__(self, folder: Path, kubectl: Sequence[str]) -> None:
         self._folder = folder
         self._kubectl = kubectl
+        self._answered = False
         self._pods: list[Mapping[str, Any]] = []
         self.saved = 0
-        self.refused: list[str] = []
+        self.refused: dict[str, list[str]] = {}
 
     def objects(self, kind: str, *scope: str) -> None:
         """Save the objects of a kind."""
@@ -114,7 +125,7 @@ class _Collector:
     def _ask(self, *arguments: str) -> str | None:
         try:
             done = subprocess.run(
-                [self._kubectl, *arguments],
+                [*self._kubectl, *arguments],
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -122,20 +133,32 @@ class _Collector:
                 timeout=_SECONDS,
             )
         except FileNotFoundError as error:
-            raise PermanentError(f"there is no {self._kubectl!r} on PATH") from error
+            raise PermanentError(
+                f"there is no {self._kubectl[0]!r} on PATH; --kubectl says how it is called"
+            ) from error
         except subprocess.TimeoutExpired:
-            self.refused.append(f"not saved: {' '.join(arguments[:3])}: no answer")
+            return self._refuse(arguments, f"no answer in {_SECONDS:g} s")
+        self._answered |= not done.returncode or _FORBIDDEN in done.stderr
+        if not done.returncode:
+            return done.stdout
+        if _UNKNOWN_KIND in done.stderr and arguments[1] in CUSTOM:
             return None
-        if done.returncode:
-            why = (done.stderr.strip().splitlines() or ["failed"])[-1]
-            self.refused.append(f"not saved: {' '.join(arguments[:3])}: {why}")
-            return None
-        return done.stdout
+        return self._refuse(arguments, (done.stderr.strip().splitlines() or ["failed"])[-1])
+
+    def _refuse(self, arguments: Sequence[str], why: str) -> None:
+        if not self._answered:
+            command = shlex.join([*self._kubectl, *arguments[:2]])
+            raise PermanentError(f"the cluster does not answer `{command}`: {why}")
+        words = [word for word in arguments[:4] if word not in ("-o", "json", _KEYS)]
+        self.refused.setdefault(why, []).append(" ".join(words))
 
     def _write(self, name: str, text: str) -> None:
         path = self._folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise PermanentError(f"cannot write {str(path)!r}: {error.strerror}") from error
         self.saved += 1
 
 
