@@ -17,6 +17,7 @@ from tocsin_agents.messages import Role
 from tocsin_agents.models.port import ModelAwayError
 from tocsin_agents.models.retrying import Pauses
 from tocsin_agents.models.settings import ModelSettings
+from tocsin_agents.remote.config import ExternalAgent
 from tocsin_kit.errors import TransientError
 from tocsin_testing.agents import Ear, FakeTool, invocation, work
 from tocsin_testing.scripted_model import ScriptedModel, Stalled, asks, says
@@ -243,9 +244,10 @@ async def test_a_model_that_thinks_or_writes_a_call_is_not_silent():
     assert ear.of(TextCame) == []
 
 
-def test_a_model_that_is_silent_is_given_up_in_time_to_ask_the_next_one():
+def test_limits_of_a_call_leave_time_for_a_fallback_and_for_an_agent_elsewhere():
     call, patience, pauses = CallLimit(), ModelSettings.model_fields, Pauses()
     stall = patience["model_stall_seconds"].default
     tries = patience["model_attempts"].default
     assert stall + pauses.longest < call.idle_seconds
+    assert ExternalAgent(url="https://a.example").seconds < call.tool_seconds
     assert tries * (stall + 8) + patience["model_seconds"].default < call.seconds

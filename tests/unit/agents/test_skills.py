@@ -67,7 +67,7 @@ def test_a_file_that_is_no_skill_is_refused(content):
 
 
 async def test_a_skill_is_told_to_its_agents_only(folder):
-    (folder / "all.md").write_text(
+    (folder / "zzz.md").write_text(
         OOM.replace("name: oom", "name: all").replace("[investigator]", '["*"]')
     )
     skills = SkillFolder(folder)

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.modes import Mode
@@ -51,6 +52,16 @@ async def test_a_toolset_that_is_away_is_named_and_hides_no_other(broken, why):
     listing = await catalogue(bad=broken, git=FixedToolset(RecordingTool("git.log"))).listing(ADA)
     assert [tool.spec.name for tool in listing.tools] == ["git.log"]
     assert listing.away == {"bad": why}
+
+
+async def test_what_is_away_is_logged_once():
+    bad = catalogue(bad=FixedToolset(error=TransientError("no connection")))
+    with capture_logs() as lines:
+        await bad.tools(ADA)
+        await bad.tools(ADA)
+    assert [(line["event"], line["tools"], line["why"]) for line in lines] == [
+        ("tools.away", "bad", "no connection")
+    ]
 
 
 async def test_a_call_asks_no_toolset_but_the_one_that_has_the_tool():

@@ -1,15 +1,18 @@
 """What is beside our own tools: by which name it is asked, and what of it models do not get."""
 
+import asyncio
 import json
 
 import pytest
 
-from tocsin_agents.tools.port import Identity
+from tocsin_agents.tools.modes import Mode
+from tocsin_agents.tools.port import Identity, ToolContext
 from tocsin_kit.errors import PermanentError
+from tocsin_kit.redaction import Redactor
 from tocsin_mcp.errors import LostError
 from tocsin_mcp.pins import Pins
 from tocsin_mcp.servers import Servers
-from tocsin_rca import app
+from tocsin_rca import app, tools
 from tocsin_rca.settings import Settings
 from tocsin_rca.tools import outside
 from tocsin_testing.mcp import FakeServer, listed, server
@@ -53,6 +56,17 @@ def test_other_clusters_may_be_recorded(settings, connect, tmp_path):
     clusters = app.world(given, connect("kubernetes")).clusters
     assert clusters.named("west").source == "mcp:kubernetes"
     assert clusters.named("east").source == "snapshot"
+
+
+async def test_a_server_has_the_seconds_that_its_operator_gave_it(settings, connect, monkeypatch):
+    monkeypatch.setattr(tools, "CALL_SECONDS", 0.01)
+    shop = FakeServer(listed("look"))
+    async with connect("shop", shop=shop) as servers:
+        catalogue = tools.catalogue(outside.toolsets(settings(), servers), Mode.ASK, Redactor())
+        shop.awake.clear()
+        asyncio.get_running_loop().call_later(0.1, shop.awake.set)
+        answer = await catalogue.call("shop.look", {}, ToolContext(Identity("ada")))
+    assert answer.data == "look done"
 
 
 def test_a_cluster_whose_server_there_is_not_stops_the_start(settings, connect):

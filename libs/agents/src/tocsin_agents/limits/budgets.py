@@ -12,7 +12,8 @@ from tocsin_contracts.base import Value
 class CallLimit(Value):
     """What one call of a model may take; `tool_calls` is how many tools one answer may ask for.
 
-    The seconds hold for all tries and fallbacks together, so they leave room for more than one.
+    The seconds hold for all tries and fallbacks together, so they leave room for more than one;
+    those of a tool are more than what tools, servers and agents elsewhere give themselves.
     """
 
     tokens: int = Field(default=100_000, ge=256, description="Of the question and its answer.")
@@ -21,7 +22,7 @@ class CallLimit(Value):
     idle_seconds: float = Field(default=120, gt=0, description="Without any sign of an answer.")
     money: Decimal | None = Field(default=None, ge=0)
     tool_calls: int = Field(default=8, ge=1)
-    tool_seconds: float = Field(default=30, gt=0, description="Of one call of a tool.")
+    tool_seconds: float = Field(default=150, gt=0, description="Of one call of a tool.")
 
 
 class Limit(Value):

@@ -10,10 +10,13 @@ from tocsin_agents.tools.guard import Guarded
 from tocsin_agents.tools.modes import Mode, allows
 from tocsin_agents.tools.names import is_name
 from tocsin_agents.tools.port import Identity, Tool, ToolContext, ToolResult, Toolset
+from tocsin_kit import logging
 from tocsin_kit.errors import TocsinError, TransientError
 from tocsin_kit.untrusted import line
 
 LISTING_SECONDS = 5.0
+
+log = logging.get(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +45,19 @@ class Catalogue:
         self._mode = mode
         self._listing_seconds = listing_seconds
         self._homes: dict[str, str] = {}
+        self._away: Mapping[str, str] = {}
 
     async def tools(self, identity: Identity) -> Sequence[Tool]:
-        """Return what the identity may use in this mode and is connected now."""
-        return (await self.listing(identity)).tools
+        """Return what the identity may use in this mode and is connected now.
+
+        What is away is logged, once for each reason.
+        """
+        listing = await self.listing(identity)
+        for what, why in listing.away.items():
+            if self._away.get(what) != why:
+                log.warning("tools.away", tools=what, why=why)
+        self._away = listing.away
+        return listing.tools
 
     async def listing(self, identity: Identity) -> Listing:
         """Return the tools, and what is away and why."""

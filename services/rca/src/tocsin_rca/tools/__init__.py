@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 
+from tocsin_agents.remote.agent import RemoteAgent
 from tocsin_agents.tools.catalogue import Catalogue
+from tocsin_agents.tools.mcp_toolset import McpToolset
 from tocsin_agents.tools.modes import Mode
+from tocsin_agents.tools.port import Toolset
 from tocsin_agents.tools.toolsets import NamedToolset, load
 from tocsin_agents.tools.wrappers import redacted, timed
 from tocsin_cluster.fleet import Fleet
@@ -16,6 +19,7 @@ from tocsin_rca.tools.cluster import ClusterTools
 from tocsin_rca.tools.git import GitTools
 
 CALL_SECONDS = 30.0
+"""Of a call of what has no limit of its own."""
 
 
 def registry(
@@ -38,6 +42,13 @@ def registry(
 def catalogue(toolsets: Iterable[NamedToolset], mode: Mode, redactor: Redactor) -> Catalogue:
     """Return the tools of one mode; what they answer is masked, and none takes too long."""
     return Catalogue(
-        {toolset.name: redacted(timed(toolset, CALL_SECONDS), redactor) for toolset in toolsets},
+        {toolset.name: redacted(_timed(toolset), redactor) for toolset in toolsets},
         mode,
     )
+
+
+def _timed(toolset: NamedToolset) -> Toolset:
+    """Servers and agents elsewhere have the seconds that the operator gave them."""
+    if isinstance(toolset, McpToolset | RemoteAgent):
+        return toolset
+    return timed(toolset, CALL_SECONDS)
