@@ -11,6 +11,9 @@ from tocsin_gitops.policy import Change, Limits, RepositoryRule, Rule, WritePoli
 POLICY = WritePolicy(repositories=(RepositoryRule(name="shop/gitops", paths=("apps/**",)),))
 CONTAINER = ("spec", "template", "spec", "containers", "[name=api]")
 FILE = "apps/api/deployment.yaml"
+POD = ("spec", "template", "spec")
+KEY_REF = ("env", "[name=A]", "valueFrom", "secretKeyRef")
+STORAGE = ("resources", "requests", "storage")
 
 
 def edit(path=("spec", "replicas"), old=2, new=3, kind="Deployment", file=FILE) -> Edit:
@@ -23,7 +26,7 @@ def created(file="remediations/api.md", text="# Why\n") -> Edit:
 
 
 def change(*edits: Edit, repo="shop/gitops", mode="100644", **fields) -> Change:
-    old = {e.file: b"a: 1\n" for e in edits if e.op is EditOp.SET}
+    old = {e.file: b"a: 1\n" for e in edits if e.op is not EditOp.CREATE}
     content = {
         "before": old,
         "after": {e.file: b"a: 2\n" for e in edits},
@@ -195,6 +198,23 @@ FIELDS = [
     ("DaemonSet", (*CONTAINER, "resources", "requests", "cpu"), 1, "250m", "-1"),
     ("Deployment", ("spec", "replicas"), 2, 4, 5),
     ("Deployment", ("spec", "replicas"), 2, 1, 0),
+    ("Deployment", ("spec", "replicas"), 0, 5, 6),
+    ("Deployment", ("spec", "paused"), True, False, True),
+    ("Deployment", (*POD, "serviceAccountName"), "payments", "payment", "cluster-admin"),
+    ("Deployment", (*POD, "nodeSelector", "disk"), "sdd", "ssd", "a b"),
+    ("Deployment", (*POD, "volumes", 0, "secret", "secretName"), "db", "db-credentials", "../x"),
+    ("Deployment", (*CONTAINER, "envFrom", 0, "secretRef", "name"), "db", "db-2", "A_B"),
+    ("Deployment", (*CONTAINER, *KEY_REF, "name"), "database", "db-credentials", 1),
+    ("Deployment", (*CONTAINER, *KEY_REF, "key"), "pasword", "password", "pass word"),
+    ("Deployment", (*CONTAINER, "livenessProbe", "httpGet", "scheme"), "HTTP", "HTTPS", "FTP"),
+    ("PersistentVolumeClaim", ("spec", "storageClassName"), "gp9", "gp2", "GP 2"),
+    ("PersistentVolumeClaim", ("spec", *STORAGE), "1Gi", "4Gi", "5Gi"),
+    ("PersistentVolumeClaim", ("spec", *STORAGE), "1Gi", "2Gi", "512Mi"),
+    ("PodDisruptionBudget", ("spec", "minAvailable"), 3, 2, 1),
+    ("PodDisruptionBudget", ("spec", "minAvailable"), 2, 1, 0),
+    ("PodDisruptionBudget", ("spec", "maxUnavailable"), 0, 1, 2),
+    ("Service", ("spec", "ports", 0, "protocol"), "UDP", "TCP", "ANY"),
+    ("CronJob", ("spec", "suspend"), True, False, True),
     ("StatefulSet", ("spec", "replicas"), 3, 6, True),
     ("HorizontalPodAutoscaler", ("spec", "maxReplicas"), 5, 10, 11),
     ("Deployment", (*CONTAINER, "image"), "r.io:5000/a/b:1", "r.io:5000/a/b:2", "evil.io/a/b:2"),
@@ -240,11 +260,10 @@ def test_a_kustomization_may_change_tags_and_counts(path, old, good, bad):
     ("kind", "path"),
     [
         ("Deployment", ("metadata", "name")),
-        ("Deployment", ("spec", "template", "spec", "serviceAccountName")),
         ("Deployment", ("spec", "template", "spec", "hostNetwork")),
         ("Deployment", (*CONTAINER, "securityContext", "privileged")),
         ("Deployment", (*CONTAINER, "command", 0)),
-        ("Deployment", (*CONTAINER, "envFrom", 0, "secretRef", "name")),
+        ("Deployment", (*CONTAINER, "envFrom", 0, "secretRef")),
         ("Deployment", (*CONTAINER, "resources", "limits", "memory", "x")),
         ("Deployment", ()),
         ("Service", ("spec", "type")),

@@ -2,53 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from fnmatch import fnmatchcase
 from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from tocsin_contracts import Edit, EditOp
-from tocsin_gitops import field_rules, path_rules
+from tocsin_gitops import field_policy, field_rules, path_rules
 from tocsin_gitops.bounds import Limits
 from tocsin_gitops.diffs import changed_lines
 from tocsin_gitops.hashing import canonical, sha256
-from tocsin_gitops.manifests import is_kustomization
-from tocsin_gitops.yaml_paths import path_text
+from tocsin_gitops.violations import Rule, Violation
 
 __all__ = ["Change", "Limits", "RepositoryRule", "Rule", "Violation", "WritePolicy", "judge"]
 
 REGULAR_MODES = ("100644", "100755")
-NEVER_KINDS = (
-    *("Secret", "SealedSecret", "*ExternalSecret", "SecretStore", "ClusterSecretStore"),
-    *("Role*", "ClusterRole*", "*Binding", "ServiceAccount", "CustomResourceDefinition"),
-    *("*WebhookConfiguration", "*AdmissionPolicy", "*NetworkPolicy", "Namespace"),
-    *("PodSecurityPolicy", "APIService", "Application", "ApplicationSet", "AppProject"),
-    *("HelmRelease", "GitRepository", "OCIRepository", "HelmRepository", "Bucket"),
-)
-
-
-class Rule(StrEnum):
-    """The rules a change can break."""
-
-    REPOSITORY = "repository"
-    OPERATION = "operation"
-    PATH = "path"
-    MODE = "mode"
-    KIND = "kind"
-    FIELD = "field"
-    BOUND = "bound"
-    FILES = "files"
-    LINES = "lines"
-    SIZE = "size"
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One broken rule, with a sentence that names what broke it."""
-
-    rule: Rule
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +60,9 @@ class WritePolicy(BaseModel):
         """
         rules = [str(rule) for rule in field_rules.RULES]
         policy = self.model_dump(mode="json", serialize_as_any=True)
-        return sha256(canonical({"policy": policy, "fields": rules, "never": NEVER_KINDS}))
+        return sha256(
+            canonical({"policy": policy, "fields": rules, "never": field_policy.NEVER_KINDS})
+        )
 
     def rule(self, repo: str) -> RepositoryRule | None:
         """Return the rule of a repository, or None if it is not allowed."""
@@ -105,10 +74,12 @@ def judge(policy: WritePolicy, change: Change) -> tuple[Violation, ...]:
     rule = policy.rule(change.repo)
     if rule is None:
         return (Violation(Rule.REPOSITORY, f"{change.repo!r} is not an allowed repository"),)
+    edited = [edit for edit in change.edits if edit.op is not EditOp.CREATE]
     return (
         *_whole(policy.limits, change),
         *(v for edit in change.edits for v in _file(rule, policy.limits, edit, change)),
-        *(v for edit in change.edits if edit.op is EditOp.SET for v in _field(policy.limits, edit)),
+        *(v for e in edited for v in field_policy.judge(policy.limits, e, change.before)),
+        *field_policy.judge_mounts(edited),
     )
 
 
@@ -119,7 +90,7 @@ def _whole(limits: Limits, change: Change) -> Iterator[Violation]:
     if len(change.after) > limits.max_files:
         detail = f"{len(change.after)} files change; {limits.max_files} may"
         yield Violation(Rule.FILES, detail)
-    edited = {edit.file for edit in change.edits if edit.op is EditOp.SET}
+    edited = {edit.file for edit in change.edits if edit.op is not EditOp.CREATE}
     after = {path: data for path, data in change.after.items() if path in edited}
     lines = changed_lines(change.before, after)
     if lines > limits.max_changed_lines:
@@ -142,22 +113,3 @@ def _file(rule: RepositoryRule, limits: Limits, edit: Edit, change: Change) -> I
     size = max(len(change.after.get(path, b"")), len(change.before.get(path, b"")))
     if size > limits.max_file_bytes:
         yield Violation(Rule.SIZE, f"{path!r} has {size} bytes; {limits.max_file_bytes} may be")
-
-
-def _field(limits: Limits, edit: Edit) -> Iterator[Violation]:
-    kind = edit.document.kind if edit.document else ""
-    if _denied(kind, edit.file, limits):
-        yield Violation(Rule.KIND, f"objects of kind {kind!r} are never changed")
-        return
-    rule = field_rules.find(kind, edit.path)
-    where = f"{path_text(edit.path)} of a {kind}"
-    if rule is None:
-        yield Violation(Rule.FIELD, f"{where} is not a field that may change")
-    elif fault := rule.bound(edit.old, edit.new, limits):
-        yield Violation(Rule.BOUND, f"{where}: {fault}")
-
-
-def _denied(kind: str, file: str, limits: Limits) -> bool:
-    foreign = kind == "Kustomization" and not is_kustomization(file)
-    never = (*NEVER_KINDS, *limits.denied_kinds)
-    return foreign or any(fnmatchcase(kind.casefold(), name.casefold()) for name in never)
