@@ -53,6 +53,12 @@ def test_a_line_is_a_case_and_what_is_right_is_not_read(tmp_path):
     assert "missing_env" not in repr(found)
 
 
+def test_what_a_line_lacks_is_named(tmp_path):
+    (tmp_path / "cases.jsonl").write_text('{"id": 1}\n')
+    with pytest.raises(PermanentError, match="with id and alert: no 'alert'; docs/diagnosis"):
+        recorded.read(tmp_path / "cases.jsonl")
+
+
 @pytest.mark.parametrize("line", ["{", "[]", '{"id": 1}', '{"id": 1, "alert": {}, "evidence": 3}'])
 def test_a_line_that_is_no_case_is_named(tmp_path, line):
     (tmp_path / "cases.jsonl").write_text(f"{line}\n")

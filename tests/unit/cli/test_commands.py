@@ -58,7 +58,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch, tmp_path):
-    for name in ("TOCSIN_GATEWAY_URL", "TOCSIN_API_TOKEN", "TOCSIN_CONFIG"):
+    for name in ("TOCSIN_GATEWAY_URL", "TOCSIN_API_TOKEN", "TOCSIN_CONFIG", "TOCSIN_REDIS_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 
@@ -175,6 +175,19 @@ def test_an_answer_that_means_nothing_is_not_sent(decided, given):
 def test_an_unknown_run_is_a_plain_failure(decided, capsys):
     assert run("run", "show", "r0") == 1
     assert capsys.readouterr().err == "tocsin: no such run; see tocsin run list\n"
+
+
+def test_a_replay_without_a_store_says_how_to_name_one(capsys):
+    assert run("replay", "r7f3") == 4
+    said = capsys.readouterr().err
+    assert "nothing runs in" in said
+    assert "or name a run store with TOCSIN_REDIS_URL" in said
+
+
+def test_an_eval_that_could_not_be_written_down_does_not_begin(tmp_path, capsys):
+    (tmp_path / "cases").write_text("")
+    assert run("eval", "cases", "--out", "nowhere/p.jsonl") == 1
+    assert "cannot write 'nowhere/p.jsonl': there is no such folder" in capsys.readouterr().err
 
 
 def test_nobody_there_is_said_in_one_line(capsys):

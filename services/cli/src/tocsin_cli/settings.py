@@ -47,6 +47,13 @@ def ingest(settings: Settings, workspace: Workspace) -> Access:
     return Access(url, token or workspace.tokens().ingest_token)
 
 
+def store(settings: Settings, workspace: Workspace) -> str:
+    """Return the address of the run store: the one that is set, or what runs in the workspace."""
+    if "redis_url" in settings.model_fields_set:
+        return settings.redis_url
+    return _up(workspace, "a run store with TOCSIN_REDIS_URL").redis_url
+
+
 def _up(workspace: Workspace, other: str) -> Up:
     up = workspace.up()
     if up is None:

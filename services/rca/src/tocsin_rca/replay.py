@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pydantic import AwareDatetime, ValidationError
 
@@ -95,14 +95,15 @@ async def _replay(run_id: RunId, attempt: int, settings: Settings) -> Replayed:
     return await again(recording, run_id, settings)
 
 
-async def _recorded(recordings: Recordings, run_id: RunId, attempts: Iterable[int]) -> bytes:
+async def _recorded(recordings: Recordings, run_id: RunId, attempts: Sequence[int]) -> bytes:
     for number in attempts:
         found = await recordings.of(run_id, number)
         if found is not None:
             return found
+    which = f"attempt {attempts[0]} of " if len(attempts) == 1 else ""
     raise PermanentError(
-        f"nothing is recorded of run {run_id!r}: it is older than TOCSIN_RECORD_DAYS, it saw too "
-        "much, or nobody investigated it"
+        f"nothing is recorded of {which}run {run_id!r}: it is older than TOCSIN_RECORD_DAYS, it saw "
+        "too much, or nobody investigated it"
     )
 
 

@@ -22,6 +22,9 @@ _COMMANDS = {
 }
 """The command that prints what is called so; others are kinds of objects."""
 
+_VERBS = ("get", "describe", "logs", "top", "events", "apply", "create", "rollout", "auth", "exec")
+"""Verbs that a command may begin with where it is said that kubectl was run."""
+
 _LABELS = (
     ("pod", "pod"),
     ("deployment", "deployment"),
@@ -48,9 +51,8 @@ def write(case: Recorded, folder: Path) -> None:
 def _command(item: Item, case: Recorded) -> str:
     if item.command:
         words = item.command.replace("\n", " ").strip()
-        return (
-            words if item.kind != "kubectl" or words.startswith("kubectl") else f"kubectl {words}"
-        )
+        short = item.kind == "kubectl" and words.partition(" ")[0] in _VERBS
+        return f"kubectl {words}" if short else words
     command = _COMMANDS.get(item.kind, f"kubectl get {item.kind}")
     if item.kind == "describe" and "Name:" not in _text(item):
         command = f"{command} {_named(case)}".strip()

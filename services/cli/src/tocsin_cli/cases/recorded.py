@@ -62,7 +62,10 @@ def _case(line: str, where: str) -> Recorded:
             evidence=tuple(_item(one) for one in raw.get("evidence") or ()),
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise PermanentError(f"{where} is no case with id and alert: {error!r}") from error
+        why = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise PermanentError(
+            f"{where} is no case with id and alert: {why}; docs/diagnosis.md says what one holds"
+        ) from error
 
 
 def _item(raw: Mapping[str, Any]) -> Item:

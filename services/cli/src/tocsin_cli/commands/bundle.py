@@ -137,13 +137,14 @@ class _Collector:
                 f"there is no {self._kubectl[0]!r} on PATH; --kubectl says how it is called"
             ) from error
         except subprocess.TimeoutExpired:
-            return self._refuse(arguments, f"no answer in {_SECONDS:g} s")
+            self._refuse(arguments, f"no answer in {_SECONDS:g} s")
+            return None
         self._answered |= not done.returncode or _FORBIDDEN in done.stderr
         if not done.returncode:
             return done.stdout
-        if _UNKNOWN_KIND in done.stderr and arguments[1] in CUSTOM:
-            return None
-        return self._refuse(arguments, (done.stderr.strip().splitlines() or ["failed"])[-1])
+        if _UNKNOWN_KIND not in done.stderr or arguments[1] not in CUSTOM:
+            self._refuse(arguments, (done.stderr.strip().splitlines() or ["failed"])[-1])
+        return None
 
     def _refuse(self, arguments: Sequence[str], why: str) -> None:
         if not self._answered:

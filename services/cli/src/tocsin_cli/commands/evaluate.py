@@ -48,6 +48,8 @@ def evaluate(
     Each failure gets a recorded cluster and a repository of its own; nothing is approved.
     """
     found = recorded.read(cases)
+    if not out.absolute().parent.is_dir():
+        raise PermanentError(f"cannot write {str(out)!r}: there is no such folder")
     _environment(no_model=no_model)
     with _folder(keep) as folder:
         done = asyncio.run(_fed(found, folder))

@@ -8,6 +8,7 @@ import typer
 
 from tocsin_cli.answering import answer
 from tocsin_cli.commands.options import Data, RunId
+from tocsin_cli.settings import Settings, store
 from tocsin_cli.workspace import DEFAULT, Workspace
 
 _STORE = "TOCSIN_REDIS_URL"
@@ -32,9 +33,6 @@ def replay(
     The recording is in the run store: the one in --data, or TOCSIN_REDIS_URL. No cluster, no
     repository and no model is asked, and nothing is written.
     """
-    up = Workspace(data).up()
-    environment = dict(os.environ)
-    if up:
-        environment.setdefault(_STORE, up.redis_url)
+    environment = {**os.environ, _STORE: store(Settings.load(), Workspace(data))}
     options = ("--attempt", str(attempt), "--format", form.value)
     typer.echo(answer("rca", "replay", *options, "--", run, environment=environment), nl=False)
