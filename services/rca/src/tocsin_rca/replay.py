@@ -102,8 +102,8 @@ async def _recorded(recordings: Recordings, run_id: RunId, attempts: Sequence[in
             return found
     which = f"attempt {attempts[0]} of " if len(attempts) == 1 else ""
     raise PermanentError(
-        f"nothing is recorded of {which}run {run_id!r}: it is older than TOCSIN_RECORD_DAYS, it saw "
-        "too much, or nobody investigated it"
+        f"nothing is recorded of {which}run {run_id!r}: it is older than TOCSIN_RECORD_DAYS, "
+        "it saw too much, or nobody investigated it"
     )
 
 
