@@ -1,3 +1,4 @@
+import os
 from datetime import UTC, datetime
 
 from tocsin_contracts import EvidenceKind, Period
@@ -63,3 +64,10 @@ async def test_lines_of_a_log_that_differ_in_numbers_are_shown_once_and_counted(
     (log,) = await seen(scene, EvidenceKind.LOG)
     assert log.excerpt == "09:00:00 took 0 ms [and 999 more like it]\nfatal: no route"
     assert log.truncated
+
+
+async def test_what_a_file_is_called_does_not_break_what_is_said_about_it(scene):
+    (scene.folder / os.fsdecode(b"syst\xffemctl\nstatus \x1b[31m kubelet.txt")).write_text("x")
+    (check,) = await seen(scene, EvidenceKind.CHECK)
+    assert check.query.isprintable()
+    assert check.model_dump_json()

@@ -10,7 +10,9 @@ import yaml
 
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.printed import Command, Printed, parse
+from tocsin_cluster.reading.chained import apart
 from tocsin_cluster.reading.wrapped import unwrapped
+from tocsin_cluster.sanity import is_sane
 
 INDEX = ("index.yaml", "index.yml")
 _TEXTS = (".txt", ".log", ".out")
@@ -56,9 +58,9 @@ def read_index(path: Path) -> Index:
     """Read the index; ClusterError says what a right one looks like."""
     try:
         said = yaml.safe_load(path.read_bytes()) or {}
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError, OSError) as error:
         raise ClusterError(f"cannot read {str(path)!r}: {error}") from error
-    files: Any = said.get("files", {}) if isinstance(said, Mapping) else None
+    files: Any = said.get("files", {}) if isinstance(said, Mapping) and is_sane(said) else None
     if not isinstance(files, Mapping):
         raise ClusterError(
             f"{str(path)!r} is no index; write `namespace: NAME` and `files: {{FILE: COMMAND}}`"
@@ -91,11 +93,23 @@ def _apart(command: str, text: str) -> Iterator[Printed]:
     """Logs may show prompts of their own."""
     prompts = [] if parse(command).verb == "logs" else list(_PROMPTS.finditer(text))
     ends = [*(prompt.start() for prompt in prompts), len(text)]
-    yield Printed.of(command, unwrapped(text[: ends[0]]))
+    yield from _chained(command, text[: ends[0]])
     for prompt, end in zip(prompts, ends[1:], strict=True):
-        yield Printed.of(
-            _SHELL.sub("", prompt[0]), unwrapped(text[prompt.end() : end].removeprefix("\n"))
-        )
+        asked = _plain(_SHELL.sub("", prompt[0]), command)
+        yield from _chained(asked, text[prompt.end() : end].removeprefix("\n"))
+
+
+def _chained(command: str, text: str) -> Iterator[Printed]:
+    for one, printed in apart(command, unwrapped(text)):
+        yield Printed.of(one, printed)
+
+
+def _plain(asked: str, command: str) -> str:
+    """Return what a prompt asked; where its names are variables, the command that has them."""
+    of_prompt, given = parse(asked), parse(command)
+    alike = (of_prompt.verb, of_prompt.kind) == (given.verb, given.kind)
+    unknown = any("$" in name for name in of_prompt.names)
+    return command if unknown and alike and given.names else asked
 
 
 def home(printed: Iterable[Printed], index: Index, others: Iterable[str]) -> str:

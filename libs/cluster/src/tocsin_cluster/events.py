@@ -36,7 +36,8 @@ def read_event(manifest: Manifest) -> ClusterEvent:
     What it is about is in the namespace of the event itself, unless it says otherwise.
     """
     raw = manifest.raw
-    about = raw.get("involvedObject") or raw.get("regarding") or {}
+    named = raw.get("involvedObject") or raw.get("regarding")
+    about = named if isinstance(named, Mapping) else {}
     count = raw.get("count") or dig(raw, "series", "count") or raw.get("deprecatedCount") or 1
     kind = str(about.get("kind") or "")
     place = "" if kind in CLUSTER_WIDE else manifest.ref.namespace

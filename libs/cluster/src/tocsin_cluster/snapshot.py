@@ -19,6 +19,10 @@ from tocsin_cluster.port import EVERYWHERE, Usage
 from tocsin_cluster.printed import Printed
 from tocsin_cluster.recording import Recording
 from tocsin_contracts import ObjectRef
+from tocsin_kit.untrusted import MARK
+
+LONGEST_LOG = 500_000
+"""Bytes of a log that are read, half of them from its end."""
 
 
 class SnapshotCluster:
@@ -82,7 +86,8 @@ class SnapshotCluster:
         if not all(_is_plain(part) for part in (namespace, pod, container)):
             raise ClusterError(f"no log for {namespace!r}/{pod!r}/{container!r}: not names")
         await self._read()
-        return await asyncio.to_thread(_read_log, self._folder / "logs" / namespace / pod / name)
+        file = self._folder / "logs" / namespace / pod / name
+        return await asyncio.to_thread(_read_log, file, self._folder)
 
     async def _read(self) -> Recording:
         """Look at the folder again; all who ask while another looks share the next look."""
@@ -101,9 +106,18 @@ def _in(ref: ObjectRef, namespace: str) -> bool:
     return namespace in (EVERYWHERE, ref.namespace)
 
 
-def _read_log(path: Path) -> str | None:
+def _read_log(path: Path, folder: Path) -> str | None:
+    """Read a log, of a long one the beginning and the end; None for one out of the folder."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        if not recording.is_inside(path, folder) or not path.is_file():
+            return None
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            if size <= LONGEST_LOG:
+                return file.read(LONGEST_LOG).decode(errors="replace")
+            first = file.read(LONGEST_LOG // 2)
+            file.seek(size - LONGEST_LOG // 2)
+            return (first + MARK.encode() + file.read(LONGEST_LOG // 2)).decode(errors="replace")
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -9,11 +9,10 @@ import yaml
 from tocsin_cluster.kinds import CLUSTER_WIDE
 from tocsin_cluster.manifest import Manifest, dig
 from tocsin_cluster.printed import Printed
+from tocsin_cluster.sanity import is_sane
 
 _DEEPEST = 4
-_LEVELS = 60
 _MENDS = 3
-_ALIAS = re.compile(r"[\s\[{,]\*[A-Za-z0-9_-]")
 _NEAR = 600
 _HEAD = re.compile(r"^(?:- )?(?:apiVersion|kind|items|metadata|spec):", re.MULTILINE)
 
@@ -38,17 +37,12 @@ def _documents(printed: Printed) -> list[Any]:
         found = [printed.data]
     else:
         found = _read(printed.text, _MENDS) if _HEAD.search(printed.text[:_NEAR]) else []
-    return [document for document in found if not _is_deep(document)]
+    return [document for document in found if is_sane(document)]
 
 
 def _read(text: str, mends: int) -> list[Any]:
-    """Read YAML; text that was cut short is read up to where it makes no sense any more.
-
-    Nothing that prints objects uses aliases, and a few of them can stand for a world of text.
-    """
+    """Read YAML; text that was cut short is read up to where it makes no sense any more."""
     try:
-        if _ALIAS.search(text) and _has_alias(text):
-            return []
         return list(yaml.load_all(text, Loader=yaml.CSafeLoader))
     except yaml.MarkedYAMLError as error:
         lines = text.splitlines(keepends=True)
@@ -56,25 +50,6 @@ def _read(text: str, mends: int) -> list[Any]:
         return _read("".join(lines[:sound]), mends - 1) if mends and sound > 0 else []
     except (yaml.YAMLError, ValueError, RecursionError):
         return []
-
-
-def _has_alias(text: str) -> bool:
-    return any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(text, Loader=yaml.CSafeLoader))
-
-
-def _is_deep(document: Any) -> bool:
-    """Whether it is nested deeper than any object is."""
-    level = [document] if isinstance(document, dict | list) else []
-    for _ in range(_LEVELS):
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _flat(document: Any, kind: str, depth: int) -> Iterator[dict[str, Any]]:

@@ -8,10 +8,11 @@ from typing import Generic, TypeVar
 from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import Evidence, EvidenceKind, Period
 from tocsin_kit.redaction import Redactor
-from tocsin_kit.untrusted import clean
+from tocsin_kit.untrusted import clean, line
 from tocsin_rca.evidence.shapes import clustered
 
 EXCERPT = 1500
+LONGEST_QUERY = 1000
 T = TypeVar("T")
 D_co = TypeVar("D_co", covariant=True)
 
@@ -77,11 +78,11 @@ def observe(
         id="",
         kind=kind,
         source=source,
-        query=query,
+        query=line(query, LONGEST_QUERY),
         window=window,
         at=at,
         excerpt=excerpt.text,
-        ref=ref or _ref(data),
+        ref=line(ref or _ref(data), LONGEST_QUERY),
         truncated=excerpt.truncated or len(told) < len(whole),
         redacted=masked != told,
     )
