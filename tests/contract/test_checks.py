@@ -78,6 +78,20 @@ class Samples:
 UNSEEN = build.hypothesis(finding=build.finding(evidence=("e1", "e7")))
 UNCITED = build.hypothesis(finding=build.finding(evidence=()))
 UNANSWERED = build.hypothesis(evidence=(build.evidence(kind=EvidenceKind.MISSING),))
+TOLERATED = build.edit(
+    op=EditOp.INSERT,
+    path=("spec", "template", "spec", "tolerations"),
+    old=None,
+    new=None,
+    new_tree=[{"key": "gpu", "operator": "Exists"}],
+)
+
+
+def showing(excerpt: str, kind=EvidenceKind.OBJECT) -> Proposed:
+    seen = build.hypothesis(evidence=(build.evidence(kind=kind, excerpt=excerpt),))
+    return change(edits=(TOLERATED,), hypothesis=seen)
+
+
 SAMPLES = {
     "evidence-supports-claim": Samples(
         change(), tuple(change(hypothesis=wrong) for wrong in (UNSEEN, UNCITED, UNANSWERED))
@@ -85,6 +99,10 @@ SAMPLES = {
     "value-is-current": Samples(change(), (change(MANIFEST.replace(b"128Mi", b"192Mi")),)),
     "scope-is-exact": Samples(
         change(), (change(MANIFEST.replace(b"spec:", b"spec: # it", 1)), change(after={}))
+    ),
+    "new-is-shown": Samples(
+        showing("taints: gpu NoSchedule"),
+        (showing("none"), showing("my-gpu"), showing("gpu", EvidenceKind.LOG)),
     ),
     "policy-allows": Samples(
         change(),

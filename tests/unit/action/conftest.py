@@ -60,9 +60,9 @@ class Desk:
     def commit(self, files):
         return self.repositories.commit(REPO, files)
 
-    def plan(self, new="256Mi", **changes):
+    def plan(self, new="256Mi", edit=None, **changes):
         """Return the plan that validation drafts for the newest commit known here."""
-        edit = build.edit(new=new)
+        edit = edit or build.edit(new=new)
         before = {FILE: MANIFEST}
         after = editing.apply(before, (edit,))
         file = build.file_change(

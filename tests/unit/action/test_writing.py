@@ -7,6 +7,7 @@ from tocsin_cli.demo import history
 from tocsin_cli.demo.git import git
 from tocsin_contracts import (
     ApprovalRequested,
+    EditOp,
     EndReason,
     PlanStale,
     PullRequestOpened,
@@ -40,6 +41,24 @@ async def test_an_approved_plan_becomes_the_pull_request_that_was_shown(desk):
     assert (asked.parent_sha, asked.head_branch) == (plan.parent_sha, plan.head_branch)
     assert (asked.title, asked.body) == (plan.title, plan.body)
     assert asked.base_branch == "main"
+
+
+ADDED = (*build.edit().path[:-2], "requests", "cpu")
+
+
+async def test_a_field_that_is_added_is_written_as_it_was_shown(desk):
+    plan = desk.plan(edit=build.edit(op=EditOp.INSERT, path=ADDED, old=None, new="100m"))
+    opened = await desk.handlers().on_approval_granted(await desk.approved(plan))
+    assert isinstance(opened, PullRequestOpened)
+    added = b"            requests:\n              cpu: 100m\n"
+    assert desk.forge.asked[0].files == {desk.file: desk.manifest + added}
+
+
+async def test_a_field_that_no_rule_lets_in_is_not_written(desk):
+    path = (*ADDED[:-3], "securityContext", "privileged")
+    plan = desk.plan(edit=build.edit(op=EditOp.INSERT, path=path, old=None, new=True))
+    answer = await refused(desk, await desk.approved(plan))
+    assert "may change by insert" in answer.why
 
 
 @pytest.mark.parametrize("checkpoint", ["kept", "lost"])

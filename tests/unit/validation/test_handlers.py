@@ -210,7 +210,7 @@ async def test_p9_words_of_others_forge_no_section_and_no_trailer_of_a_pull_requ
 def test_p9_words_of_others_stay_on_their_line_of_a_proposal():
     target = ObjectRef(kind="Deployment", namespace="payments", name=f"api{FORGED}")
     finding = hostile(object=target, path=("spec", FORGED), old=FORGED, new=FORGED).finding
-    edit = drafting.proposal(build.alert(title=FORGED), finding, finding.change, FORGED)
+    edit = drafting.proposal(build.alert(title=FORGED), finding, FORGED)
     lines = edit.new.splitlines()
     assert [line.partition(":")[0] for line in lines if line][1:] == [
         *("Alert", "Object", "Field", "Now", "Should be"),

@@ -26,6 +26,11 @@ class FieldRule:
     narrow: bool = False
     beside: Callable[[Tree], str] | None = None
 
+    @property
+    def careful(self) -> bool:
+        """Whether what it allows needs a closer look by the people who decide."""
+        return self.shown or self.narrow
+
     def covers(self, kind: str, path: FieldPath, op: EditOp) -> bool:
         """Whether this is the rule for that way to change that field."""
         if (kind, op) != (self.kind, self.op) or len(path) != len(self.path):

@@ -1,9 +1,11 @@
 """From a located field to a frozen plan: edits, words, hashes. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tocsin_contracts import (
     Alert,
+    ChangeOp,
     CheckResult,
     CheckVerdict,
     Edit,
@@ -16,10 +18,13 @@ from tocsin_contracts import (
     Risk,
     RunId,
     Target,
+    Tree,
 )
 from tocsin_gitops import hashing
 from tocsin_gitops.diffs import unified_diff
-from tocsin_gitops.yaml_paths import path_text
+from tocsin_gitops.field_policy import parts
+from tocsin_gitops.replacing import replaced
+from tocsin_gitops.yaml_paths import is_key, path_text
 from tocsin_kit.untrusted import line
 from tocsin_validation.ports import Proposed
 
@@ -28,24 +33,34 @@ LONGEST = 500
 _PLAIN = str.maketrans({"`": "'", "<": "\u2039"})
 
 
-def proposal(alert: Alert, finding: Finding, change: FieldChange, why: str) -> Edit:
+def proposal(alert: Alert, finding: Finding, why: str) -> Edit:
     """Return the file that says what should change where no edit is provably safe."""
-    slug = hashing.sha256(f"{change.object}|{path_text(change.path)}".encode())[:10]
+    first = finding.changes[0]
+    places = "|".join(f"{one.object}|{path_text(one.path)}" for one in finding.changes)
+    slug = hashing.sha256(places.encode())[:10]
     lines = [
         f"# {_said(finding.summary)}",
         "",
         f"Alert: {_said(alert.title)}",
-        f"Object: {_said(change.object)}",
-        f"Field: `{_said(path_text(change.path))}`",
-        f"Now: `{_said(change.old)}`",
-        f"Should be: `{_said(change.new)}`",
+        *(line for change in finding.changes for line in _proposed(change)),
         "",
         f"Why this is a proposal and not an edit: {_said(why)}",
         *(["", f"Why this value: {_said(finding.because)}"] if finding.because else []),
     ]
     text = "\n".join(lines) + "\n"
-    name = f"remediations/{change.object.name}-{slug}.md"
-    return Edit(file=name, op=EditOp.CREATE, new=text)
+    return Edit(file=f"remediations/{first.object.name}-{slug}.md", op=EditOp.CREATE, new=text)
+
+
+def _proposed(change: FieldChange) -> Iterator[str]:
+    yield f"Object: {_said(change.object)}"
+    yield f"Field: `{_said(path_text(change.path))}`"
+    if change.op is not ChangeOp.INSERT:
+        yield f"Now: `{_said(shown(change.before))}`"
+    if change.op is not ChangeOp.DELETE:
+        verb = "Should have in it" if change.op is ChangeOp.APPEND else "Should be"
+        yield f"{verb}: `{_said(shown(change.after))}`"
+    else:
+        yield "Should be: nothing"
 
 
 def issue_key(cluster: str, target: Target, finding: Finding) -> str:
@@ -88,10 +103,31 @@ def plan(run_id: RunId, change: Proposed, checks: Sequence[CheckResult], base_sh
 def title(finding: Finding, edits: Sequence[Edit]) -> str:
     """Say the change in one line, as a commit subject."""
     name = finding.object.name
-    edit = edits[0]
-    if edit.op is EditOp.CREATE:
+    if edits[0].op is EditOp.CREATE:
         return _said(f"{name}: proposal for {finding.cause.value.replace('_', ' ')}", 200)
-    return _said(f"{name}: {edit.path[-1]} {edit.old} -> {edit.new}", 200)
+    told = dict.fromkeys(_subject(edit) for edit in edits)
+    return _said(f"{name}: {', '.join(told)}", 200)
+
+
+def _subject(edit: Edit) -> str:
+    """Say one edit in a few words; steps that only choose among others are left out."""
+    words = [str(step) for step in edit.path if is_key(step)] or ["document"]
+    match edit.op:
+        case EditOp.INSERT:
+            value = edit.after
+            return f"add {words[-1]}" + ("" if isinstance(value, dict | list) else f" {value}")
+        case EditOp.APPEND:
+            return f"add {shown(edit.after)} to {words[-1]}"
+        case EditOp.DELETE:
+            return f"remove {words[-1]}"
+    return f"{edit.path[-1]} {edit.old} -> {edit.new}"
+
+
+def shown(value: Tree) -> str:
+    """Return a value on one line, as people read it: text as it is, the rest as JSON."""
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
 
 
 def body(run_id: RunId, change: Proposed, checks: Sequence[CheckResult]) -> str:
@@ -103,6 +139,7 @@ def body(run_id: RunId, change: Proposed, checks: Sequence[CheckResult]) -> str:
         "## Evidence\n\n" + _bullets(_cited(change.hypothesis)),
         "## Checks\n\n" + _bullets(f"{_mark(one)} {one.check}: {one.detail}" for one in checks),
         "## How this file was found\n\n" + _bullets(change.target.trace),
+        *_careful(change),
         "## Undo\n\nRevert this commit; nothing else was touched.",
         f"Alert: {_said(change.alert.title)} · Run: {run_id} · Risk: {risk(change, checks).value}",
     ]
@@ -110,12 +147,22 @@ def body(run_id: RunId, change: Proposed, checks: Sequence[CheckResult]) -> str:
 
 
 def risk(change: Proposed, checks: Sequence[CheckResult]) -> Risk:
-    """Images, more than one small edit, and what a check could not tell need more care."""
+    """Images, names, more than one small edit, and what a check could not tell need more care.
+
+    So does what can only be changed by making the object anew.
+    """
     edits = change.edits
     small = len(edits) == 1 and edits[0].op is EditOp.SET
     image = any(str(edit.path[-1]) in {"image", "newTag"} for edit in edits if edit.path)
+    named = any(part.rule and part.rule.careful for edit in edits for part in parts(edit))
     told = all(check.verdict is CheckVerdict.PASS for check in checks)
-    return Risk.LOW if small and told and not image else Risk.HIGH
+    easy = small and told and not image and not named and not replaced(edits)
+    return Risk.LOW if easy else Risk.HIGH
+
+
+def _careful(change: Proposed) -> list[str]:
+    sentences = replaced(change.edits)
+    return ["## After the merge\n\n" + _bullets(sentences)] if sentences else []
 
 
 def _file(path: str, change: Proposed) -> FileChange:

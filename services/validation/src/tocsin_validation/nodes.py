@@ -40,7 +40,7 @@ class Nodes:
         found = await self._resolver.resolve(alert, finding)
         if isinstance(found, Unresolved):
             return {"answer": endings.unresolved(run_id, alert, found)}
-        return {"target": found.target, "base_sha": found.base_sha, "edits": [found.edit]}
+        return {"target": found.target, "base_sha": found.base_sha, "edits": list(found.edits)}
 
     async def check(self, state: ValidationState) -> ValidationState:
         """Ask every check; the first kind of failure decides what becomes of the run."""

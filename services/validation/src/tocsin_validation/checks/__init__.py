@@ -6,12 +6,14 @@ from tocsin_validation.checks.evidence import EvidenceSupportsClaim
 from tocsin_validation.checks.policy import PolicyAllows
 from tocsin_validation.checks.pull import NoOpenPull
 from tocsin_validation.checks.scope import ScopeIsExact
+from tocsin_validation.checks.shown import NewIsShown
 from tocsin_validation.checks.value import ValueIsCurrent
 from tocsin_validation.ports import Check
 
 BUILTIN: tuple[Check, ...] = (
     EvidenceSupportsClaim(),
     ValueIsCurrent(),
+    NewIsShown(),
     ScopeIsExact(),
     PolicyAllows(),
     NoOpenPull(),
