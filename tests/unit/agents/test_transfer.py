@@ -62,6 +62,14 @@ def test_names_are_addresses():
         agent("the boss")
 
 
+async def test_a_handover_too_many_is_refused_though_the_model_asks_for_what_it_is_not_offered():
+    pods = agent("pods", to("lead"), "Memory.", tools=[FakeTool("k8s.pods")])
+    found = await ran(agent("lead", to("pods"), sub_agents=[pods]), transfers=1)
+    assert (found.outcome.agent, found.outcome.text) == ("pods", "Memory.")
+    refused = [message.text for message in found.messages if message.role is Role.TOOL][1]
+    assert "handed over often enough" in refused
+
+
 async def test_who_is_handed_over_to_speaks_and_ends_the_run():
     ear = Ear()
     pods = agent("pods", "It is memory.", output_key="cause")
@@ -168,3 +176,13 @@ async def test_specialists_share_the_limits_of_one_run_and_none_of_them_asks_for
 def test_specialists_have_names_of_their_own():
     with pytest.raises(PermanentError, match="names of their own"):
         Parallel([agent("pods"), agent("pods")], Engine())
+
+
+async def test_no_specialist_pauses_to_ask_for_more():
+    looks = [asks(("k8s.pods", {"n": n})) for n in range(3)]
+    pods = agent("pods", *looks, "Memory.", tools=[FakeTool("k8s.pods")])
+    limits = Limits(run=Limit(model_calls=10), soft=0.2)
+    merged = await Parallel([pods, agent("nodes", "Fine.")], Engine(limits=limits)).run(
+        work(), invocation()
+    )
+    assert [one.outcome.text for one in merged.heard] == ["Memory.", "Fine."]
