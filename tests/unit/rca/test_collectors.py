@@ -121,6 +121,16 @@ async def test_a_pod_whose_owner_is_not_shown_is_still_looked_at(scene):
     assert "the cluster does not show it" in str(missing(case))
 
 
+async def test_the_pods_of_a_workload_that_was_not_recorded_are_still_its_pods(scene):
+    scene.pod(**READY)
+    scene.objects[-1]["metadata"]["ownerReferences"] = [
+        {"kind": "Job", "name": "nightly", "controller": True}
+    ]
+    case = await scene.case(scene.alert("", "", job_name="nightly", namespace="shop"))
+    assert case.workload == ObjectRef(kind="Job", namespace="shop", name="nightly")
+    assert [pod.data.ref.name for pod in case.pods] == ["web-1-a"]
+
+
 async def test_a_pod_that_nobody_owns_is_the_workload(scene):
     scene.pod(**READY)
     del scene.objects[-1]["metadata"]["ownerReferences"]

@@ -9,7 +9,11 @@ from itertools import pairwise
 from tocsin_cli.cases.recorded import Recorded
 from tocsin_cli.demo.history import Commit
 
-_HEAD = re.compile(r"^commit [0-9a-f]{7,40}\b", re.MULTILINE)
+_HEAD = re.compile(r"^commit [0-9a-z]{6,40}\b", re.MULTILINE)
+_DATE = re.compile(r"^(?:Author|Commit)?Date:\s{1,8}(?P<date>\S.{5,40})$", re.MULTILINE)
+_DIFF = re.compile(r"^(?:diff --git |index |--- |@@|[+-]| {5,40}\S)", re.MULTILINE)
+"""Where a change begins; the message of a commit is indented by four."""
+
 _QUOTED = re.compile(r"'(?P<subject>[^']+)'|\"(?P<other>[^\"]+)\"")
 _INDENTED = re.compile(r"^ {4}(?P<subject>\S.*)$", re.MULTILINE)
 _STEP = timedelta(minutes=10)
@@ -30,17 +34,16 @@ def commits(case: Recorded) -> tuple[Commit, ...]:
 
     A change that the log shows and the manifests do not is passed over.
     """
-    files, found = dict(case.manifests), list[tuple[str, dict[str, str]]]()
-    for subject, hunks in _told(case):
+    files, last = dict(case.manifests), _started(case)
+    steps: list[Commit] = []
+    for said, subject, hunks in _told(case):
         earlier = {file: _undone(text, hunks) for file, text in files.items()}
         if earlier != files:
-            found.append((subject, files))
+            last = said if said and (not steps or said < last) else last - _STEP
+            steps.append(_commit(last, subject, files))
             files = earlier
-    first = ("Add the manifests", files)
-    end = _started(case)
-    steps = [(end - _STEP * (n + 1), one) for n, one in enumerate(found)]
-    steps.append((end - _STEP * len(found) - _DAY, first))
-    return tuple(_commit(at, subject, texts) for at, (subject, texts) in reversed(steps))
+    steps.append(_commit(last - _DAY, "Add the manifests", files))
+    return tuple(reversed(steps))
 
 
 def _commit(at: datetime, subject: str, texts: Mapping[str, str]) -> Commit:
@@ -48,14 +51,34 @@ def _commit(at: datetime, subject: str, texts: Mapping[str, str]) -> Commit:
     return Commit(team="team", at=at, subject=subject, files=files)
 
 
-def _told(case: Recorded) -> Iterator[tuple[str, list[_Hunk]]]:
-    """Yield the commits of the recorded logs, the newest first."""
+def _told(case: Recorded) -> Iterator[tuple[datetime | None, str, list[_Hunk]]]:
+    """Yield the commits of the recorded logs, the newest first, with their time if they have one.
+
+    What stands before the first line of a diff is about the commit, and no context of a change.
+    """
     for item in case.evidence:
         if item.kind == "git_history" and item.text:
             starts = [head.start() for head in _HEAD.finditer(item.text)]
             for start, end in pairwise((*starts, len(item.text))):
                 head, _, body = item.text[start:end].partition("\n")
-                yield _subject(head, body), list(_hunks(body))
+                diff = _DIFF.search(body)
+                at = diff.start() if diff else len(body)
+                yield _date(body[:at]), _subject(head, body), list(_hunks(body[at:]))
+
+
+def _date(head: str) -> datetime | None:
+    found = _DATE.search(head)
+    for read in (datetime.fromisoformat, _of_git):
+        try:
+            at = read(found["date"].strip()) if found else None
+        except ValueError:
+            continue
+        return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
+    return None
+
+
+def _of_git(text: str) -> datetime:
+    return datetime.strptime(text, "%a %b %d %H:%M:%S %Y %z")
 
 
 def _subject(head: str, body: str) -> str:

@@ -94,7 +94,8 @@ async def find_target(alert: Alert, cluster: Cluster, declared: tuple[Declared, 
         return Target(alert, declared=declared)
     workload = await workload_behind(named, known)
     manifest = await known.get(workload) if workload else None
-    pods = await (pods_of(cluster, manifest) if manifest else _just(named, cluster))
+    runs = manifest or _unseen(workload)
+    pods = await (pods_of(cluster, runs) if runs else _just(named, cluster))
     chosen = sorted(pods, key=lambda pod: _trouble(pod, alert))[:MOST_PODS]
     shown = await cluster.get(workload) if workload else None
     return Target(alert, named, workload, shown, tuple(chosen), len(pods), declared)
@@ -144,6 +145,14 @@ def _as_workload(alert: Alert, workload: Workload) -> Iterator[ObjectRef]:
     yield called("Pod", workload.name)
     for kind in _KINDS:
         yield called(kind, workload.name)
+
+
+def _unseen(workload: ObjectRef | None) -> Manifest | None:
+    """Return what is known of a workload that was not recorded: its pods may have been."""
+    if workload is None or workload.kind == "Pod":
+        return None
+    about = {"name": workload.name, "namespace": workload.namespace}
+    return Manifest({"kind": workload.kind, "metadata": about}, whole=False)
 
 
 async def _just(named: ObjectRef, cluster: Cluster) -> tuple[Manifest, ...]:
