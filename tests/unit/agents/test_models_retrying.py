@@ -171,3 +171,14 @@ async def test_calls_that_fail_or_are_cancelled_count():
         await asking
     ends = [counted("calls", model="m/3", end=end) for end in ("away", "refused", "cancelled")]
     assert ends == [1, 1, 1]
+
+
+async def test_another_try_is_a_sign_of_life_though_nothing_was_said():
+    told = []
+
+    async def hear(text):
+        told.append(text)
+
+    model, _ = retrying(away(), "yes")
+    await model.answer(QUESTION, hear)
+    assert told == ["", "yes"]

@@ -116,6 +116,18 @@ def piece(place, id=None, name=None, arguments=None):
     )
 
 
+def test_what_stands_before_a_changing_text_stays_in_the_cache():
+    asked = question(
+        said(Role.SYSTEM, "policy", stable=True),
+        said(Role.SYSTEM, "now"),
+        said(Role.SYSTEM, "skills", stable=True),
+        said(Role.SYSTEM, "role", stable=True),
+        said(Role.USER, "why?"),
+    )
+    marked = [not isinstance(one["content"], str) for one in wire.messages(asked, marked=True)]
+    assert marked == [True, False, False, True, False]
+
+
 def chunk(*, text=None, thought=None, tools=None, finish=None):
     delta = SimpleNamespace(content=text, reasoning_content=thought, tool_calls=tools)
     return SimpleNamespace(choices=[SimpleNamespace(delta=delta, finish_reason=finish)])

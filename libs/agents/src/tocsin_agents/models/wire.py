@@ -12,6 +12,9 @@ from tocsin_agents.models.port import OfferedTool, Question
 LONGEST_NAME = 64
 """Characters of a function's name; providers take letters, digits, `_` and `-`."""
 
+MOST_MARKS = 3
+"""Of messages: providers take four, and one is on the tools."""
+
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
@@ -40,10 +43,13 @@ class Names:
 
 
 def messages(question: Question, *, marked: bool) -> list[dict[str, Any]]:
-    """Return the messages; if marked, the last stable one says that all up to it may be cached."""
-    stable = [n for n, message in enumerate(question.messages) if message.stable]
-    cached = stable[-1] if marked and stable else -1
-    return [_message(message, cached=n == cached) for n, message in enumerate(question.messages)]
+    """Return the messages; if marked, the last of stable ones says that all up to it may be cached.
+
+    Where a changing text stands between stable ones, those before it stay in the cache.
+    """
+    stable = {n for n, message in enumerate(question.messages) if message.stable}
+    ends = sorted(n for n in stable if n + 1 not in stable)[-MOST_MARKS:] if marked else []
+    return [_message(message, cached=n in ends) for n, message in enumerate(question.messages)]
 
 
 def tools(question: Question, *, marked: bool) -> list[dict[str, Any]]:
