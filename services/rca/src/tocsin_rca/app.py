@@ -47,12 +47,11 @@ from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
 from tocsin_rca.investigation.ports import Runs
 from tocsin_rca.nodes import Nodes
-from tocsin_rca.ports import Clusters, Metrics, Runbooks, World
+from tocsin_rca.ports import Clusters, Runbooks, World
 from tocsin_rca.settings import Settings
 from tocsin_rca.sources.knowledge import KnowledgeFolder
 from tocsin_rca.sources.pages import RunbookPages
 from tocsin_rca.sources.past_runs import PastRuns
-from tocsin_rca.sources.prometheus import Access, Prometheus
 from tocsin_rca.state import RcaState
 from tocsin_rca.tools import outside
 
@@ -135,7 +134,7 @@ def world(settings: Settings, servers: Servers) -> World:
         clusters=_clusters(settings, servers),
         history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
         clock=SystemClock(),
-        metrics=_metrics(settings),
+        metrics=outside.prometheus(settings),
         runbooks=tuple(_runbooks(settings)),
     )
 
@@ -146,20 +145,6 @@ def _clusters(settings: Settings, servers: Servers) -> Clusters:
     if settings.cluster_servers:
         return NamedClusters(outside.clusters(settings, servers), recorded)
     return recorded or OneCluster(SnapshotCluster(settings.cluster_snapshot))
-
-
-def _metrics(settings: Settings) -> Metrics | None:
-    if not settings.prometheus_url:
-        return None
-    return Prometheus(
-        Access(
-            settings.prometheus_url,
-            user=settings.prometheus_user,
-            secret=settings.prometheus_token,
-            ca=settings.prometheus_ca,
-            cluster_label=settings.prometheus_cluster_label,
-        )
-    )
 
 
 def _runbooks(settings: Settings) -> Iterator[Runbooks]:

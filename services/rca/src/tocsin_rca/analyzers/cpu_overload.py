@@ -16,7 +16,7 @@ _ALERT = re.compile(
     r"|load average"
 )
 _MEASURED = re.compile(
-    r"(?i)cpu[^\n]{0,100}(?:anomal|spik|saturat|overload|abnormal|\b(?:9\d|100)(?:\.\d{1,4})? ?%)"
+    r"(?i)cpu[^\n]{0,60}(?:anomal|spik|saturat|overload|abnormal|\b(?:9\d|100)(?:\.\d{1,4})? ?%)"
     r"|stress-ng|\bstress --cpu"
 )
 _LIMITED = re.compile(r"(?i)throttl")

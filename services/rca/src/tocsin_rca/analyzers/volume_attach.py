@@ -13,9 +13,9 @@ _HELD = re.compile(
     r"|node|instance)"
     r"|already used by pod|VolumeInUse|ReadWriteOncePod access mode"
     r"|currently attached to (?:a )?different"
-    r"|(?:is|being) still (?:being )?(?:used|attached)|volume .{1,200}(?:is )?in use by"
+    r"|(?:is|being) still (?:being )?(?:used|attached)|volume .{1,80}(?:is )?in use by"
     r"|RESOURCE_IN_USE_BY_ANOTHER"
-    r"|disk .{1,200}already attached to|can't be attached to another|AttachConflict"
+    r"|disk .{1,80}already attached to|can't be attached to another|AttachConflict"
     r"|is already (?:mounted|published) (?:at|on|to) (?:another|more than one)"
 )
 _FAILED = re.compile(r"(?i)AttachVolume\.Attach failed for volume")

@@ -59,10 +59,15 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
     if metrics is None:
         return ()
     now = inquiry.clock.now()
-    start = min(target.alert.starts_at or now, now)
-    window = Window(start - BEFORE, min(now, start + AFTER), STEP)
+    start, window = around(target.alert.starts_at or now, now)
     asking = _Asking(inquiry, metrics, start, window)
     return await together((_of_workload(target, asking), _of_alert(target.alert, asking)))
+
+
+def around(began: datetime, now: datetime) -> tuple[datetime, Window]:
+    """Return when an alert began, not later than now, and the time around it that is asked for."""
+    start = min(began, now)
+    return start, Window(start - BEFORE, min(now, start + AFTER), STEP)
 
 
 async def _of_workload(target: Target, asking: _Asking) -> Observations:

@@ -43,6 +43,9 @@ _MESH_COUNTER = "istio_requests_total"
 _MESH_BUCKETS = "istio_request_duration_milliseconds_bucket"
 _MESH_STATUS = ("response_code",)
 
+_COUNTED = ("_total", "_count", "_sum", "_bucket")
+"""How counters are called."""
+
 _OF_PODS = (_MEMORY, _CPU, _PERIODS, _RESTARTS, *_COUNTERS, *_BUCKETS)
 _OF_MESH = (_MESH_COUNTER, _MESH_BUCKETS)
 
@@ -127,6 +130,17 @@ def of_workload(
     ]
     where = [(label, "=", value) for label, value in cluster.items()]
     return Asked(_matching(own + where), _matching(mesh + where))
+
+
+def by_label(metric: str, label: str, namespace: str, cluster: Mapping[str, str]) -> str:
+    """Return the query for one metric of everything, by one label; of a counter for its rate.
+
+    The names of the metric and of the label must be such.
+    """
+    where = [("namespace", "=", namespace)] if namespace else []
+    matching = _matching([*where, *((name, "=", value) for name, value in cluster.items())])
+    one = _rate(metric, matching) if metric.endswith(_COUNTED) else f"{metric}{{{matching}}}"
+    return f"sum by ({label}) ({one})"
 
 
 def _plain(name: str) -> str:

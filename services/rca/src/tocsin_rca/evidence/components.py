@@ -13,7 +13,7 @@ _BAD = re.compile(
     r"|RunContainerError"
     r"|OOMKilled|InvalidImageName|CreateContainerConfigError"
 )
-_APISERVER = re.compile(r"(?m)\bkube-apiserver-\S+ +\d/\d ")
+_APISERVER = re.compile(r"(?m)\bkube-apiserver-\S{1,200} {1,200}\d/\d ")
 _LONGEST = 64_000
 
 

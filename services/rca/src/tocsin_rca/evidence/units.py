@@ -16,7 +16,7 @@ _UNIT = re.compile(
 )
 _ACTIVE = re.compile(r"^\s{0,12}Active: (?P<state>[\w-]{1,20})(?: \((?P<sub>[^)\n]{0,60})\))?")
 _ASKED = re.compile(
-    r"systemctl(?: -\S{1,40})* (?:status|is-active|show"
+    r"systemctl(?: -\S{1,40}){0,8} (?:status|is-active|show"
     r"|is-failed)(?P<units>(?: [\w@.:=-]{1,100}){1,8})"
 )
 _WORD = re.compile(r"(?m)^\s{0,4}(?P<state>active|inactive|failed|activating|deactivating)\s{0,4}$")

@@ -25,6 +25,7 @@ _KINDS: Mapping[str, EvidenceKind] = {
     "k8s.list": EvidenceKind.OBJECT,
     "k8s.events": EvidenceKind.EVENT,
     "k8s.logs": EvidenceKind.LOG,
+    "metrics.localise": EvidenceKind.METRIC,
     "git.changes": EvidenceKind.COMMIT,
     "git.commits": EvidenceKind.COMMIT,
     "git.read_file": EvidenceKind.MANIFEST,

@@ -31,9 +31,7 @@ from tocsin_rca.investigation.listening import logged
 from tocsin_rca.investigation.looking import looked_up
 from tocsin_rca.investigation.submission import Submission
 from tocsin_rca.ports import World
-
-ONLY_CLUSTER = "cluster"
-"""What the cluster of an alert that names none is called."""
+from tocsin_rca.tools.arguments import ONLY_CLUSTER
 
 PATIENCE = timedelta(minutes=10)
 """How long a model may be away before the attempt ends without it."""

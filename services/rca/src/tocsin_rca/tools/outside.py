@@ -1,4 +1,4 @@
-"""What an investigation may ask beside our own tools: MCP servers, and agents elsewhere."""
+"""What an investigation may ask beside our own tools: MCP servers, metrics, agents elsewhere."""
 
 import os
 from collections.abc import Mapping
@@ -8,11 +8,14 @@ from tocsin_agents.tools.mcp_toolset import McpToolset
 from tocsin_agents.tools.toolsets import NamedToolset
 from tocsin_cluster.mcp import McpCluster
 from tocsin_cluster.port import Cluster
+from tocsin_kit.clock import SystemClock
 from tocsin_kit.errors import PermanentError
 from tocsin_mcp.config import load
 from tocsin_mcp.pins import Pins
 from tocsin_mcp.servers import Servers
 from tocsin_rca.settings import Settings
+from tocsin_rca.sources.prometheus import Access, Prometheus
+from tocsin_rca.tools.metrics import MetricTools
 
 
 def servers(settings: Settings) -> Servers:
@@ -36,15 +39,37 @@ def clusters(settings: Settings, connected: Servers) -> Mapping[str, Cluster]:
 
 
 def toolsets(settings: Settings, connected: Servers) -> tuple[NamedToolset, ...]:
-    """Return the tools of servers and of external agents.
+    """Return the tools of servers, of the store of metrics, and of external agents.
 
     A server that a cluster is looked at through is left out: `k8s` asks it, and shows less.
     """
     taken = frozenset(settings.cluster_servers.values())
     return (
         *(McpToolset(one) for name, one in connected.sessions.items() if name not in taken),
+        *metrics(settings),
         *agents(settings),
     )
+
+
+def prometheus(settings: Settings) -> Prometheus | None:
+    """Return the store of metrics; None if there is none."""
+    if not settings.prometheus_url:
+        return None
+    return Prometheus(
+        Access(
+            settings.prometheus_url,
+            user=settings.prometheus_user,
+            secret=settings.prometheus_token,
+            ca=settings.prometheus_ca,
+            cluster_label=settings.prometheus_cluster_label,
+        )
+    )
+
+
+def metrics(settings: Settings) -> tuple[NamedToolset, ...]:
+    """Return the tools of the store of metrics, if there is one."""
+    store = prometheus(settings)
+    return (MetricTools(store, SystemClock()).toolset(),) if store else ()
 
 
 def agents(settings: Settings) -> tuple[NamedToolset, ...]:

@@ -51,8 +51,8 @@ def _ours(settings: Settings) -> Iterator[NamedToolset]:
     """Yield our own, the installed ones and the agents; nothing is asked of any."""
     source, gitops = LocalGitSource(), GitOps()
     fleet, history = Fleet([], SystemClock().now), GitHistory(source, gitops)
-    agents = outside.agents(settings)
-    yield from tools.registry(fleet, history, source, gitops, settings.toolsets, outside=agents)
+    others = (*outside.metrics(settings), *outside.agents(settings))
+    yield from tools.registry(fleet, history, source, gitops, settings.toolsets, outside=others)
 
 
 async def _of(toolset: NamedToolset) -> tuple[ToolView, ...]:
