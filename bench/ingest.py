@@ -30,9 +30,6 @@ from tocsin_kit.processes import LOOPBACK, free_ports
 WEBHOOK = "/webhook/alertmanager"
 CONNECTIONS = 32
 STARTS = 3
-SOON = 0.5
-"""Seconds within which the record of a new run follows its answer."""
-
 STORM = "storm"
 """The workload that a storm is about."""
 
@@ -243,7 +240,6 @@ async def storm(bench: Bench) -> None:
             print(
                 f"| {many} alerts, {what} | {took:.1f} s | p99 {p99:.0f} ms | {refused} refused |"
             )
-        await asyncio.sleep(SOON)
         runs = await redis.zcard(keys.RUNS) - before
         counted = await _counted(redis)
     print(f"| found in the store | {runs} runs of {many + 1} | {counted} of {many} counted | |")

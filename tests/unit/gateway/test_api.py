@@ -46,7 +46,6 @@ class Gateway:
             tallies=self.tallies,
             news=FakeLateNews(),
             tokens=tokens,
-            clock=self.clock,
         )
         self.app = api.build(routes)
 
@@ -101,12 +100,6 @@ async def test_a_store_that_is_away_is_503_and_asks_to_try_again(gateway, method
     answer = await gateway.ask(method, path, json=body)
     assert answer.status_code == 503
     assert int(answer.headers["retry-after"]) > 0
-
-
-async def test_a_run_whose_record_follows_its_answer_is_found(gateway):
-    new = build.run(build.alert_accepted(run_id="new"))
-    gateway.clock.advance = lambda seconds: gateway.runs.runs.update({new.id: new})
-    assert (await gateway.ask("GET", "/new")).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -236,8 +236,9 @@ async def test_another_method_is_405(receiver, method):
     assert receiver.untouched
 
 
-async def test_p1_a_store_that_is_away_is_503_and_asks_to_send_again(receiver):
-    receiver.intake.down = outage("secret detail of the store")
+@pytest.mark.parametrize("part", ["intake", "runs"])
+async def test_p1_a_store_that_is_away_is_503_and_asks_to_send_again(receiver, part):
+    getattr(receiver, part).down = outage("secret detail of the store")
     answer = await receiver.post(body(firing()))
     assert answer.status_code == 503
     assert int(answer.headers["retry-after"]) > 0
@@ -246,9 +247,9 @@ async def test_p1_a_store_that_is_away_is_503_and_asks_to_send_again(receiver):
 
 
 async def test_p1_what_is_sent_again_after_a_503_is_attached_or_opened_but_not_lost(receiver):
-    receiver.intake.down = outage()
+    receiver.runs.down = outage()
     assert (await receiver.post(body(firing()))).status_code == 503
-    receiver.intake.down = None
+    receiver.runs.down = None
     answer = await receiver.post(body(firing()))
     assert answer.status_code == 202
     assert answer.json()["run_id"] in receiver.intake.open.values()

@@ -18,7 +18,6 @@ from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import Move, join
-from tocsin_kit.pipelining import Command
 from tocsin_kit.pulls import Pulls
 from tocsin_kit.store import Script, translated
 
@@ -97,17 +96,14 @@ class RunStore:
 
     async def create(self, event: Event) -> None:
         """Make the record of a run that an event starts; doing it again changes nothing."""
-        now = self._now()
-        forget = ("ZREMRANGEBYSCORE", keys.RUNS, "-inf", now - self._ttl_ms)
-        await self._create(*_record(event, now, self._ttl_ms), _listed(event, now), forget)
-
-    def note(self, event: Event) -> None:
-        """Make the record soon, with whatever else the store is asked; nobody learns if it fails.
-
-        Whoever handles the event makes the record first, so it is only seen earlier by this.
-        """
-        now = self._now()
-        self._create.soon(*_record(event, now, self._ttl_ms), _listed(event, now))
+        key, now = keys.run(event.run_id), self._now()
+        at, body = fact(event)
+        await self._create(
+            [key],
+            [RunState.RECEIVED.value, now, f"fact:{event.topic}", f"{at}\n{body}", self._ttl_ms],
+            ("ZADD", keys.RUNS, "NX", now, event.run_id),
+            ("ZREMRANGEBYSCORE", keys.RUNS, "-inf", now - self._ttl_ms),
+        )
 
     async def begin(self, event: Event, service: str, allowed: Move) -> Begin:
         """Take the lease for an event, or say why there is nothing to do now."""
@@ -187,17 +183,6 @@ class RunStore:
 
     def _now(self) -> int:
         return millis(self._clock.now())
-
-
-def _record(event: Event, now: int, ttl_ms: int) -> tuple[list[str], list[str | int]]:
-    """Return the keys and arguments of the script that makes a record."""
-    at, body = fact(event)
-    named = f"fact:{event.topic}"
-    return [keys.run(event.run_id)], [RunState.RECEIVED, now, named, f"{at}\n{body}", ttl_ms]
-
-
-def _listed(event: Event, now: int) -> Command:
-    return "ZADD", keys.RUNS, "NX", now, event.run_id
 
 
 def fact(event: Event) -> tuple[str, str]:

@@ -88,12 +88,6 @@ class Script:
             raise unanswered(f"script {self._name} on {keys[0]!r}", error) from error
         return answers[-1]
 
-    def soon(
-        self, keys: Sequence[str], args: Sequence[str | int | float], *before: Command
-    ) -> None:
-        """Run it with the next request, after the commands `before`, without an answer."""
-        self._pipeline.tell(*before, ("EVAL", self._source, len(keys), *keys, *args))
-
     async def _answers(self, *commands: Command) -> list[Any]:
         try:
             return await self._pipeline.ask(*commands)

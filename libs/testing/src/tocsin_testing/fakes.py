@@ -133,10 +133,6 @@ class FakeRuns(Outage):
         self._answer()
         self.created.append(event)
 
-    def note(self, event: Event) -> None:
-        """Keep it too."""
-        self.created.append(event)
-
     async def get(self, run_id: RunId) -> Run | None:
         """Return a run, or None."""
         self._answer()

@@ -33,10 +33,7 @@ from tocsin_gateway.ports import (
 )
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.approvals import Redeemed, Refusal
-from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.run_view import Run
-
-SOON = 0.1  # seconds; the record of a run may follow the answer that named it
 
 
 class Api:
@@ -52,9 +49,7 @@ class Api:
         tallies: Tallies,
         news: LateNews,
         tokens: Mapping[str, SecretStr],
-        clock: Clock | None = None,
     ) -> None:
-        self._clock = clock or SystemClock()
         self._runs = runs
         self._approvals = approvals
         self._canceller = canceller
@@ -145,9 +140,6 @@ class Api:
 
     async def _run(self, run_id: str) -> Run:
         run = await self._runs.get(RunId(run_id))
-        if run is None:
-            await self._clock.sleep(SOON)
-            run = await self._runs.get(RunId(run_id))
         if run is None:
             raise refusals.unknown_run(run_id)
         return run

@@ -122,9 +122,6 @@ class Runs(Protocol):
     async def create(self, event: Event) -> None:
         """Make it; doing it again changes nothing."""
 
-    def note(self, event: Event) -> None:
-        """Make it soon, or leave it to whoever handles the event."""
-
 
 class Reader(Protocol):
     """Reads runs."""

@@ -34,7 +34,7 @@ class Receiver:
         """Attach one alert to the run of its incident, or open a run."""
         admitted = await self._intake.admit(admission.incident_key(alert), alert)
         if admitted.outcome is Outcome.OPENED and admitted.stored:
-            self._runs.note(admitted.stored.event)
+            await self._runs.create(admitted.stored.event)
         await self._intake.tell(admitted)
         return admitted
 
