@@ -113,7 +113,7 @@ def test_a_run_without_a_certain_cause_shows_what_came_closest_and_what_was_not_
     assert "e9" in text
     assert "forbidden" in text
     nothing = InconclusiveView(why="w", evidence=())
-    assert "no certain cause; closest\n  nothing" in run_shown(
+    assert "no cause to act on; closest\n  nothing" in run_shown(
         VIEW.model_copy(update={"hypothesis": None, "inconclusive": nothing})
     )
 

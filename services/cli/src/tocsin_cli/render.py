@@ -197,7 +197,7 @@ def _closest(found: InconclusiveView) -> Sequence[Text]:
         for one in found.candidates[:_MEMBERS]
     ]
     evidence = _evidence(found.evidence, cited.union(missing))
-    return (evidence, Text(), _titled("no certain cause; closest", *near or ("nothing",)))
+    return (evidence, Text(), _titled("no cause to act on; closest", *near or ("nothing",)))
 
 
 def _cause(hypothesis: Hypothesis) -> Text:

@@ -207,7 +207,7 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
         case HypothesisFormed():
             return fact.hypothesis.finding.summary
         case InvestigationInconclusive():
-            return f"No cause is certain: {fact.why}"
+            return f"No cause to act on: {fact.why}"
         case BudgetExhausted():
             return f"The investigation asks for a larger budget: {fact.exhausted}."
         case BudgetExtended():
