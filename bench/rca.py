@@ -45,6 +45,9 @@ from tocsin_rca import analyzers, collectors
 from tocsin_rca.analyzers import analyze
 from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.evidence import Case
+from tocsin_rca.evidence.conclusion import DECISIVE
+from tocsin_rca.investigation import telling
+from tocsin_rca.investigation.known import Known
 from tocsin_rca.nodes import answer
 from tocsin_rca.ports import World
 from tocsin_testing.readings import alerts_of
@@ -54,6 +57,7 @@ from tocsin_validation.handlers import Handlers
 from tocsin_validation.nodes import Nodes
 
 RUN = RunId("bench")
+LETTERS_OF_A_TOKEN = 4
 
 
 class InMemory:
@@ -125,6 +129,7 @@ async def judge(case: Recorded, folder: Path) -> dict[str, Any]:
     else:
         events = await handlers.on_inconclusive(told)
     best = _best(told)
+    known = Known(told, 1, frozenset(), (), world.clock.now())
     return {
         "id": case.id,
         "cls": best.cause.value if best else "",
@@ -133,10 +138,18 @@ async def judge(case: Recorded, folder: Path) -> dict[str, Any]:
         **_action(case, events),
         "alternatives": [finding.cause.value for finding in findings if finding is not best],
         "ms": round(ms, 1),
+        "request_tokens": request_tokens(known),
+        "decided": known.is_decided,
         "case": seen,
         "findings": findings,
         "events": events,
     }
+
+
+def request_tokens(known: Known) -> int:
+    """Roughly how many tokens the first request to a model has; every further one has more."""
+    request = telling.told(known, "", telling.MOST_CHARACTERS, lambda: "0" * 16).text
+    return (len(telling.ROLE) + len(request)) // LETTERS_OF_A_TOKEN
 
 
 def alert_of(case: Recorded) -> Alert:
@@ -218,7 +231,12 @@ def piped(cases: list[Recorded], options: argparse.Namespace) -> list[dict[str, 
         command = [sys.executable, "-m", "tocsin_cli", "eval", chosen, "--out", out, "--no-model"]
         subprocess.run(command, check=True)
         lines = [json.loads(line) for line in out.read_text().splitlines()]
-    return [line | {"cls": line["cls"] or "", "family": line["family"] or ""} for line in lines]
+    return [
+        line
+        | {"cls": line["cls"] or "", "family": line["family"] or ""}
+        | {"decided": (line["confidence"] or 0) >= DECISIVE}
+        for line in lines
+    ]
 
 
 def truths_of(path: Path) -> dict[str, dict[str, Any]]:
@@ -228,7 +246,7 @@ def truths_of(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def summary(lines: list[dict[str, Any]], cases: list[Recorded], path: Path) -> Iterator[str]:
-    """Accuracy by family, abstentions, and time beside the yardstick."""
+    """Accuracy by family, abstentions, what a model is spared, and time beside the yardstick."""
     truths = truths_of(path)
     known = {name: cause.family.value for name, cause in CauseClass.__members__.items()}
     by_family: dict[str, list[tuple[bool, bool, bool]]] = collections.defaultdict(list)
@@ -246,10 +264,19 @@ def summary(lines: list[dict[str, Any]], cases: list[Recorded], path: Path) -> I
         yield f"{family:16} {len(found):5} " + " ".join(f"{share:6.2f}" for share in shares)
     silent = sum(not line["cls"] for line in lines)
     yield f"abstentions: {silent} of {len(lines)}"
+    yield saved(lines)
     took = sorted(line["ms"] for line in lines if line["ms"] is not None)
     parsing = sorted(yardstick(case) for case in cases)
     p95, floor = (values[int(0.95 * (len(values) - 1))] for values in (took, parsing))
     yield f"p95 of a diagnosis: {p95:.0f} ms, {p95 / max(floor, 0.01):.0f} x parsing its files"
+
+
+def saved(lines: list[dict[str, Any]]) -> str:
+    """What the analyzers spare a model: each of its investigations takes one call or more."""
+    spared = [line for line in lines if line["decided"]]
+    tokens = sum(line.get("request_tokens", 0) for line in spared)
+    told = f", and {tokens} tokens" if tokens else "; --in-process counts the tokens as well"
+    return f"model calls saved: at least {len(spared)} of {len(lines)}{told}"
 
 
 def arguments() -> argparse.Namespace:

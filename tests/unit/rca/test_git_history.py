@@ -206,3 +206,20 @@ async def test_only_repositories_that_serve_the_place_declare_anything(
     history = GitHistory(LocalGitSource(), GitOps(repositories=(repo,)))
     found = await history.declared(namespace, (), cluster="", limit=10)
     assert min(1, len(found)) == count
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "[" * 900 + "]" * 900,
+        "".join(
+            f"\n  a{n}: &a{n} [{', '.join([f'*a{n - 1}' if n else 'x'] * 10)}]" for n in range(10)
+        ),
+        "&a {template: *a}",
+    ],
+    ids=["depth", "aliases", "itself"],
+)
+def test_a_file_that_is_made_to_do_harm_declares_nothing(spec):
+    head = "kind: Deployment\nmetadata: {name: web, namespace: shop}\n"
+    files = {"evil.yaml": f"{head}spec: {spec}\n".encode(), "web.yaml": head.encode()}
+    assert find_mentions(files, WEB).files == ("web.yaml",)

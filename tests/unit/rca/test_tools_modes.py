@@ -13,11 +13,14 @@ from tocsin_gitops.config import GitOps
 from tocsin_gitops.source import LocalGitSource
 from tocsin_kit.redaction import MASK, Redactor
 from tocsin_rca import tools
+from tocsin_rca.settings import Settings
+from tocsin_rca.tools import outside
 from tocsin_testing.tools import RecordingTool
 
 NAMES = [
     *("k8s.get", "k8s.list", "k8s.events", "k8s.logs"),
     *("git.changes", "git.commits", "git.read_file"),
+    "metrics.localise",
 ]
 IDENTITIES = [
     Identity("nobody", capabilities=frozenset()),
@@ -30,7 +33,9 @@ TABLE = list(itertools.product(NAMES, Mode, IDENTITIES))
 
 @pytest.fixture
 def registry(history, clock):
-    return tools.registry(Fleet([], clock.now), history([]), LocalGitSource(), GitOps())
+    others = outside.metrics(Settings(prometheus_url="http://127.0.0.1:9"))
+    fleet, source = Fleet([], clock.now), LocalGitSource()
+    return tools.registry(fleet, history([]), source, GitOps(), outside=others)
 
 
 async def test_the_table_has_every_tool(registry):

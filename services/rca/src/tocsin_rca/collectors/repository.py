@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import yaml
 
 from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.sanity import is_sane
 from tocsin_contracts import FieldPath, ObjectRef
 from tocsin_gitops import kustomize
 from tocsin_gitops.images import parse
@@ -102,9 +103,11 @@ def read(data: bytes) -> Iterator[Manifest]:
     """Yield what a file declares; a file that cannot be read declares nothing."""
     try:
         documents = list(yaml.load_all(data, Loader=yaml.CSafeLoader))
-    except (yaml.YAMLError, ValueError):
+    except (yaml.YAMLError, ValueError, RecursionError):
         return
-    yield from (Manifest(document) for document in documents if isinstance(document, Mapping))
+    for document in documents:
+        if isinstance(document, Mapping) and is_sane(document):
+            yield Manifest(document)
 
 
 def _is(written: ObjectRef, target: ObjectRef) -> bool:
