@@ -123,6 +123,7 @@ async def test_the_silence_of_a_model_is_not_counted_while_a_tool_runs():
         agent(model, FakeTool("k8s.logs", gate=released)), Engine(limits=limits)
     ).run(work(), invocation())
     assert found.outcome.ending is Ending.ANSWERED
+    assert "fine" in tool_texts(found)[0]
 
 
 async def test_a_tool_that_takes_too_long_is_an_error_and_its_neighbours_answers_stay_in_order():
