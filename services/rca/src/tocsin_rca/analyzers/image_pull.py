@@ -55,7 +55,7 @@ class ImagePull:
         """Return one finding for each workload; an image or Secret is never made up."""
         found: dict[ObjectRef, Finding] = {}
         for pull in failed_pulls(case):
-            if pull.trouble in _CAUSES:
+            if pull.trouble in _CAUSES or _is_renamed(case, pull):
                 found.setdefault(subject(case, pull.about), _finding(case, pull))
         return tuple(found.values())
 
@@ -87,7 +87,21 @@ def _because(change: Change | None, edit: FieldChange | None) -> str:
     return f"{change.told} changed it; this undoes that."
 
 
+def _is_renamed(case: Case, pull: FailedPull) -> bool:
+    """Whether a commit gave what is not found nearly the name that it had before."""
+    before = _renamed(case, pull.image) if pull.trouble is Trouble.ABSENT else ()
+    return bool(before) and meant(parse(pull.image).name, before) is not None
+
+
+def _renamed(case: Case, image: str) -> tuple[str, ...]:
+    """Return the repository that a commit replaced by the one of an image."""
+    found = changes(case, lambda f: f.path[-1] == "image" and f.after == image)
+    return tuple(parse(str(one.field.before)).name for one in found if one.field.before)[:1]
+
+
 def _cause(case: Case, pull: FailedPull) -> tuple[CauseClass, float, str]:
+    if pull.trouble is Trouble.ABSENT:
+        return CauseClass.IMAGE_NAME_WRONG, 0.97, f"; before it was {_renamed(case, pull.image)[0]}"
     cause, confidence = _CAUSES[pull.trouble]
     refused = pull.trouble in (Trouble.HIDDEN, Trouble.DENIED, Trouble.UNSAID)
     if refused and (right := _meant(case, pull.image)):

@@ -40,6 +40,7 @@ _SERVICES = (
             r"|Cannot connect to the Docker daemon"
             r"|container runtime is not running"
             r"|container runtime status check may not have completed"
+            r"|PLEG is not healthy: pleg (?:was last seen active|has yet to be successful)"
             r"|(?:containerd|docker|crio)\.service: (?:Failed with result|Main process exited)"
         ),
     ),

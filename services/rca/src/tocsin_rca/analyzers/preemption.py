@@ -5,11 +5,13 @@ import re
 from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import owner_of, proof, sure
+from tocsin_rca.evidence.hearing import subject
 from tocsin_rca.evidence.statements import told
 
 _PREEMPTED = re.compile(
     r"Preempted by (?:a pod\b|(?:pod )?(?P<by>[\w.-]{1,253}(?:/[\w.-]{1,253})?))"
-    r"|preempt(?:ing|ed) (?:to accommodate a higher priority pod|in order to admit critical pod)"
+    r"|[Pp]reempt(?:ing|ed) (?:to accommodate a higher priority (?i:pod|workload)"
+    r"|in order to admit critical pod)"
     r"|Preempted in order to admit critical pod"
 )
 
@@ -22,10 +24,10 @@ class Preemption:
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; it works as it was set up, so there is no change."""
         found = sorted(told(case, _PREEMPTED), key=lambda one: sure(case, one.about, 0.95))
-        owner = owner_of(case, found[-1].about) if found else None
-        if owner is None:
+        if not found:
             return ()
         last = found[-1]
+        owner = owner_of(case, last.about) or subject(case)
         by = f"pod {last.match['by']}" if last.match["by"] else "a pod of higher priority"
         return (
             Finding(

@@ -1,5 +1,6 @@
 """What commands printed, as it was recorded: text that says more than the objects in it."""
 
+import re
 from collections.abc import Iterable
 
 from tocsin_cluster.port import EVERYWHERE
@@ -12,11 +13,17 @@ from tocsin_rca.collectors.target import Target
 from tocsin_rca.evidence import LogText, Observation
 
 MOST = 60
+_NAME_SERVERS = re.compile(r"kube-dns|coredns|node-local-dns")
 LONGEST = 64_000
+_ATTEMPTS = ("apply", "create", "patch", "replace", "rollout", "run", "scale", "set")
 
 
 async def collect(target: Target, inquiry: Inquiry) -> Observations:
-    """Return the texts that concern the namespace or no namespace, those with its names first."""
+    """Return the texts that concern the namespace or no namespace, those with its names first.
+
+    If none does, what somebody tried to change: an alert about what deploys is of another namespace
+    than what it deploys.
+    """
     query = "what commands printed"
     return await inquiry.ask(inquiry.cluster.source, query, _look(target, inquiry))
 
@@ -24,6 +31,7 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
 async def _look(target: Target, inquiry: Inquiry) -> Observations:
     printed = await inquiry.cluster.printed()
     concerned = [one for one in printed if _concerns(one.command, target.namespace)]
+    concerned = concerned or [one for one in printed if one.command.verb in _ATTEMPTS]
     best = sorted(concerned, key=lambda one: not _speaks_of(one, target.names))
     seen = tuple(_seen(one, target, inquiry) for one in best[:MOST])
     if len(best) <= MOST:
@@ -35,7 +43,7 @@ async def _look(target: Target, inquiry: Inquiry) -> Observations:
 def _seen(one: Printed, target: Target, inquiry: Inquiry) -> Observation[object]:
     command, text = one.command, clean(one.text, LONGEST).text
     query = command.text
-    if command.verb == "logs":
+    if command.verb == "logs" and not _of_name_servers(command, target.namespace):
         pod = command.names[0] if command.kind == "Pod" and command.names else ""
         container = command.container or _only_container(pod, target)
         log = LogText(pod, container, command.previous, text)
@@ -52,9 +60,16 @@ def _only_container(name: str, target: Target) -> str:
 
 
 def _concerns(command: Command, namespace: str) -> bool:
-    if command.namespace == SYSTEM and command.verb != "logs":
-        return True
+    if command.namespace == SYSTEM:
+        return command.verb != "logs" or _of_name_servers(command, namespace)
     return namespace == EVERYWHERE or command.namespace in ("", namespace)
+
+
+def _of_name_servers(command: Command, namespace: str) -> bool:
+    """Whether it is about the name servers that others need: no log of the alert's own pods."""
+    return (
+        namespace != SYSTEM == command.namespace and _NAME_SERVERS.search(command.text) is not None
+    )
 
 
 def _speaks_of(one: Printed, names: Iterable[str]) -> bool:

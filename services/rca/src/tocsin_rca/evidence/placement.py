@@ -8,7 +8,8 @@ from enum import Enum
 _HEAD = re.compile(
     r"(?<!\d)\d{1,6}/(?P<all>\d{1,6}) nodes are available|pod didn't trigger scale-up"
 )
-SENTENCE = re.compile(r"nodes are available: |pod didn't trigger scale-up")
+_SHORT = re.compile(r"Insufficient|had untolerated taint")
+SENTENCE = re.compile(r"nodes are available: |pod didn't trigger scale-up|had untolerated taint")
 """How to find what `read` reads in a text that was pasted."""
 _TAIL = re.compile(r"\bpreemption:|no new claims to deallocate")
 _CONTROL_PLANE = re.compile(r"node-role\.kubernetes\.io/(?:control-plane|master|etcd)")
@@ -66,7 +67,7 @@ _COUNTED: tuple[tuple[Obstacle, str], ...] = (
 )
 _SIMPLE = tuple((one, re.compile(rf"(?P<n>\d{{1,6}}) {words}")) for one, words in _COUNTED)
 _TAINT = re.compile(
-    r"(?P<n>\d{1,6}) node\(s\) had (?:untolerated )?taint(?:s|\(s\))?"
+    r"(?:(?P<n>\d{1,6}) node\(s\)|pod \S{1,253}) had (?:untolerated )?taint(?:s|\(s\))?"
     r"(?: \{(?P<taint>[^}]{0,300})\})?"
 )
 _RESOURCE = re.compile(r"(?P<n>\d{1,6}) Insufficient (?P<resource>[\w./-]{1,200}[\w])")
@@ -89,7 +90,7 @@ def read(message: str) -> tuple[Refusal, ...]:
     """Return what stood in the way by the message of a scheduler or autoscaler; maybe nothing."""
     if _PROVISIONER.search(message):
         return tuple(_of_provisioner(message))
-    if not _HEAD.search(message) and "Insufficient" not in message:
+    if not _HEAD.search(message) and not _SHORT.search(message):
         return ()
     return tuple(_refusals(_TAIL.split(message, maxsplit=1)[0]))
 
@@ -123,7 +124,7 @@ def _refusals(text: str) -> Iterator[Refusal]:
             yield Refusal(obstacle, int(found["n"]))
     for found in _TAINT.finditer(text):
         taint = (found["taint"] or "").strip().rstrip(":").strip()
-        yield Refusal(kind_of_taint(taint), int(found["n"]), taint)
+        yield Refusal(kind_of_taint(taint), int(found["n"] or 1), taint)
     for found in _RESOURCE.finditer(text):
         yield Refusal(Obstacle.RESOURCE, int(found["n"]), found["resource"])
     if _CLAIM.search(text):

@@ -10,7 +10,7 @@ from tocsin_cluster.manifest import Manifest, dig
 from tocsin_contracts import ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.observation import Observation
-from tocsin_rca.evidence.statements import statements
+from tocsin_rca.evidence.statements import statements, told
 
 _IMAGE = re.compile(
     r"(?i)(?:failed to pull image|back-off pulling image|container image|image name|unpack image"
@@ -28,6 +28,9 @@ _STARTS = (
     *("Failed to pull image", "Back-off pulling image", "Failed to inspect image"),
     *("Error: ErrImage", "Error: ImagePullBackOff", "Error: InvalidImageName"),
 )
+
+
+_PASTED = re.compile(r"(?s)[Ff]ailed to pull image \\?\".{0,800}")
 
 
 class Trouble(Enum):
@@ -95,7 +98,7 @@ class _Message:
 def failed_pulls(case: Case) -> tuple[FailedPull, ...]:
     """Return the failed pull of each pod, with what explains most of what was said of it."""
     groups: dict[ObjectRef | None, list[_Message]] = {}
-    for about, message in _messages(case):
+    for about, message in tuple(_messages(case)) or tuple(_pasted(case)):
         groups.setdefault(about, []).append(message)
     return tuple(_judged(about, told) for about, told in groups.items())
 
@@ -122,6 +125,15 @@ def _messages(case: Case) -> Iterator[tuple[ObjectRef | None, _Message]]:
             for status in pod.data.items("status", section):
                 if message := _unexplained(pod, status):
                     yield pod.data.ref, message
+
+
+def _pasted(case: Case) -> Iterator[tuple[ObjectRef | None, _Message]]:
+    """What texts say that are no events, where nothing else speaks of a pull."""
+    for one in told(case, _PASTED):
+        said = " ".join(one.match.group().split())
+        found = _IMAGE.search(said)
+        if one.about is None and found:
+            yield None, _Message(found["image"], said, one.id)
 
 
 def _unexplained(pod: Observation[Manifest], status: Mapping[str, Any]) -> _Message | None:

@@ -13,6 +13,8 @@ from tocsin_rca.evidence.observation import LogText
 
 _LONGEST = 4000
 _LONGEST_TEXT = 64_000
+_BEFORE = 600
+_INDENTED = re.compile(r"\n[ \t]+")
 _STATES = (("state", "waiting"), ("state", "terminated"), ("lastState", "terminated"))
 _STATUSES = ("containerStatuses", "initContainerStatuses")
 
@@ -71,7 +73,8 @@ def logged(case: Case, pattern: re.Pattern[str]) -> tuple[Told, ...]:
     """Return the first match in every log; `about` is the pod, or None if no log names it."""
     found: list[Told] = []
     for seen in case.logs:
-        match = pattern.search(seen.data.text[:_LONGEST_TEXT])
+        text = seen.data.text[:_LONGEST_TEXT]
+        match = pattern.search(text) or pattern.search(_INDENTED.sub(" ", text))
         if match:
             found.append(Told(_of_log(case, seen.id, seen.data, match), match))
     return tuple(found)
@@ -93,11 +96,18 @@ def _of_object(id_: str, one: Manifest) -> Iterator[Statement]:
 
 
 def _printed(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
+    """Look line by line, then across lines: who pastes a sentence may have wrapped it."""
+    texts = case.memo.once("printed texts", lambda: tuple(_texts(case)))
+    for id_, *forms in texts:
+        if match := next(filter(None, map(pattern.search, forms)), None):
+            yield Told(Statement(id_, None, "", line_of(match, match.start() - _BEFORE)), match)
+
+
+def _texts(case: Case) -> Iterator[tuple[str, str, str]]:
     for seen in case.observations:
         if isinstance(seen.data, Printed):
-            match = pattern.search(seen.data.text[:_LONGEST_TEXT])
-            if match:
-                yield Told(Statement(seen.id, None, "", line_of(match)), match)
+            text = seen.data.text[:_LONGEST_TEXT]
+            yield seen.id, text, " ".join(text.split())
 
 
 def _of_log(case: Case, id_: str, log: LogText, match: re.Match[str]) -> Statement:
@@ -107,9 +117,9 @@ def _of_log(case: Case, id_: str, log: LogText, match: re.Match[str]) -> Stateme
     return Statement(id_, about, "", line_of(match))
 
 
-def line_of(match: re.Match[str]) -> str:
-    """Return the line of a text that a match begins on."""
+def line_of(match: re.Match[str], earliest: int = 0) -> str:
+    """Return the line of a text that a match begins on, from an offset at the earliest."""
     text = match.string
-    start = text.rfind("\n", 0, match.start()) + 1
+    start = max(text.rfind("\n", 0, match.start()) + 1, earliest)
     end = text.find("\n", match.start())
     return text[start : end if end >= 0 else len(text)].strip()[:_LONGEST]
