@@ -1,7 +1,7 @@
 import pytest
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_contracts import CauseClass
+from tocsin_contracts import CauseClass, ChangeOp
 from tocsin_rca.analyzers.gateway_route import GatewayRoute
 from tocsin_rca.analyzers.ingress_route import IngressRoute
 from tocsin_rca.analyzers.network_degraded import NetworkDegraded
@@ -147,7 +147,11 @@ async def test_egress_that_is_denied_takes_the_names_with_it(scene):
     (finding,) = NetworkPolicy().analyze(await scene.case())
     assert str(finding.object) == "NetworkPolicy shop/deny"
     assert "port 53" in finding.summary
-    assert (finding.confidence >= 0.9, finding.change) == (True, None)
+    assert finding.confidence >= 0.9
+    assert (finding.change.op, finding.change.before) == (ChangeOp.APPEND, [])
+    place = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}}}
+    doors = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
+    assert finding.change.after == {"to": [place], "ports": doors}
 
 
 async def test_a_second_policy_that_allows_names_opens_what_the_first_denies(scene):
@@ -167,7 +171,21 @@ async def test_ingress_for_other_pods_blocks_the_caller(scene):
     rule = {"from": [{"podSelector": {"matchLabels": {"role": "api"}}}]}
     policy(scene, "cart-in", podSelector={"matchLabels": {"app": "cart"}}, ingress=[rule])
     (finding,) = NetworkPolicy().analyze(await scene.case())
-    assert (finding.confidence >= 0.9, finding.change) == (True, None)
+    assert finding.confidence >= 0.9
+    assert (finding.change.op, finding.change.before) == (ChangeOp.APPEND, [rule])
+    caller = {"podSelector": {"matchLabels": {"app": "web", "tier": "front"}}}
+    door = {"protocol": "TCP", "port": 9080}
+    assert finding.change.after == {"from": [caller], "ports": [door]}
+
+
+async def test_a_policy_that_no_failed_call_bears_out_is_not_opened(scene):
+    told(scene, "CART_ADDR", "cart:80")
+    web(scene)
+    workload(scene, "cart")
+    service(scene, "cart")
+    policy(scene, "cart-in", podSelector={"matchLabels": {"app": "cart"}}, ingress=[])
+    (finding,) = NetworkPolicy().analyze(await scene.case())
+    assert finding.change is None
 
 
 async def test_a_label_that_other_pods_need_is_not_taken_from_them(scene):
@@ -179,7 +197,7 @@ async def test_a_label_that_other_pods_need_is_not_taken_from_them(scene):
     rule = {"from": [{"podSelector": {"matchLabels": {"app": "jobs"}}}]}
     policy(scene, "cart-in", podSelector={"matchLabels": {"app": "cart"}}, ingress=[rule])
     (finding,) = NetworkPolicy().analyze(await scene.case())
-    assert finding.change is None
+    assert (finding.change.op, finding.change.before) == (ChangeOp.APPEND, [rule])
 
 
 async def test_a_port_that_nobody_listens_on_is_the_one_to_open(scene):

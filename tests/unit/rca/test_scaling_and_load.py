@@ -44,39 +44,47 @@ async def only(scene, title="SomethingIsWrong", **labels):
 
 
 @pytest.mark.parametrize(
-    ("message", "cause"),
+    ("message", "cause", "requested"),
     [
         (
             "the HPA was unable to compute the replica count: failed to get cpu utilization:"
             " missing request for cpu in container app of Pod web-1-a",
             "hpa_missing_request",
+            "100m",
         ),
-        ("failed to get memory utilization: missing request for memory", "hpa_missing_request"),
+        (
+            "failed to get memory utilization: missing request for memory",
+            "hpa_missing_request",
+            None,
+        ),
         (
             "the HPA was unable to compute the replica count: failed to get cpu utilization:"
             " unable to get metrics for resource cpu: unable to fetch metrics from resource metrics"
             " API: the server could not find the requested resource (get pods.metrics.k8s.io)",
             "hpa_metric_unavailable",
+            None,
         ),
         (
             "unable to get external metric shop/queue_depth/nil: unable to fetch metrics from"
             " external metrics API: the server is currently unable to handle the request",
             "hpa_metric_unavailable",
+            None,
         ),
         (
             "unable to get metric http_requests: unable to fetch metrics from custom metrics API:"
             " no custom metrics API (custom.metrics.k8s.io) registered",
             "hpa_metric_unavailable",
+            None,
         ),
     ],
 )
-async def test_the_autoscaler_says_what_it_lacks(scene, message, cause):
+async def test_the_autoscaler_says_what_it_lacks(scene, message, cause, requested):
     scene.deployment()
     autoscaler(scene, conditions=inactive(message))
     finding = await only(scene)
     assert finding.cause.value == cause
     assert finding.confidence >= 0.9
-    assert finding.change is None
+    assert (finding.change.new if finding.change else None) == requested
 
 
 async def test_a_metric_that_came_later_is_no_fault(scene):

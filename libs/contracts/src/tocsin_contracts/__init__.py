@@ -77,7 +77,7 @@ from tocsin_contracts.plan import (
 )
 from tocsin_contracts.run import RunCancelRequested, RunFinished
 from tocsin_contracts.states import OPEN_STATES, EndReason, RunState
-from tocsin_contracts.trees import Tree
+from tocsin_contracts.trees import Tree, is_small
 from tocsin_contracts.usage import ModelUse, PromptPart
 from tocsin_contracts.workload import ObjectRef, Workload
 
@@ -195,4 +195,5 @@ __all__ = [
     "Verdict",
     "Workload",
     "derive_id",
+    "is_small",
 ]

@@ -10,15 +10,21 @@ MAX_DEPTH = 8
 MAX_TEXT = 4096
 
 
-def _small(tree: JsonValue) -> JsonValue:
-    """Refuse what is no longer a small part of a manifest: a change stays readable."""
+def is_small(tree: JsonValue) -> bool:
+    """Whether a value is no more than a small part of a manifest: a change stays readable."""
     text = 0
     for nodes, (value, depth) in enumerate(_walk(tree), start=1):
         text += len(value) if isinstance(value, str) else 0
         if depth > MAX_DEPTH or nodes > MAX_NODES or text > MAX_TEXT:
-            raise ValueError(
-                f"more than {MAX_NODES} values, {MAX_DEPTH} levels or {MAX_TEXT} characters"
-            )
+            return False
+    return True
+
+
+def _small(tree: JsonValue) -> JsonValue:
+    if not is_small(tree):
+        raise ValueError(
+            f"more than {MAX_NODES} values, {MAX_DEPTH} levels or {MAX_TEXT} characters"
+        )
     return tree
 
 

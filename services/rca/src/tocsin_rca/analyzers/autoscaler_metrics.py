@@ -10,6 +10,8 @@ from tocsin_rca.evidence.autoscalers import Autoscaler, autoscalers
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import owner_of, proof
 from tocsin_rca.evidence.pod_needs import containers_of, spec_of
+from tocsin_rca.evidence.remedy import Remedy, with_remedy
+from tocsin_rca.evidence.requesting import request_cpu
 from tocsin_rca.evidence.statements import Told, statements, told
 
 _REQUEST = re.compile(
@@ -32,7 +34,7 @@ class AutoscalerMetrics:
     name = "autoscaler_metrics"
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
-        """Return one finding; how much to request nobody can tell from the metric's absence."""
+        """Return one finding; CPU that nothing requests is requested as much as was measured."""
         if any(one.condition("ScalingActive").startswith("True") for one in autoscalers(case)):
             return ()
         for pattern, make in ((_REQUEST, _requests_none), (_METRIC, _unavailable)):
@@ -60,7 +62,7 @@ def _wordless(case: Case) -> Iterator[Finding]:
             continue
         manifest, absent = case.manifest(one.target), _unrequested(case, one)
         if absent and manifest:
-            yield Finding(
+            finding = Finding(
                 cause=CauseClass.HPA_MISSING_REQUEST,
                 object=one.target,
                 confidence=0.88,
@@ -69,6 +71,7 @@ def _wordless(case: Case) -> Iterator[Finding]:
                 evidence=proof(case, said.id, manifest.id),
                 because="Nothing that was seen says how much the containers need.",
             )
+            yield with_remedy(finding, _requests(case, one.target, absent))
         else:
             yield Finding(
                 cause=CauseClass.HPA_METRIC_UNAVAILABLE,
@@ -101,7 +104,7 @@ def _requests_none(case: Case, one: Told) -> Finding:
     owner = _scaled(case, one)
     container = one.match["container"]
     where = f"container {container} of {owner}" if container else f"a container of {owner}"
-    return Finding(
+    finding = Finding(
         cause=CauseClass.HPA_MISSING_REQUEST,
         object=owner,
         confidence=0.95,
@@ -110,6 +113,12 @@ def _requests_none(case: Case, one: Told) -> Finding:
         evidence=proof(case, one.id),
         because="Nothing that was seen says how much the container needs.",
     )
+    return with_remedy(finding, _requests(case, owner, one.match["resource"]))
+
+
+def _requests(case: Case, owner: ObjectRef, resource: str) -> Remedy | None:
+    """How much memory is right nobody can tell; of CPU a small request does no harm."""
+    return request_cpu(case, owner) if resource == "cpu" else None
 
 
 def _unavailable(case: Case, one: Told) -> Finding:

@@ -11,6 +11,7 @@ from tocsin_rca.evidence.claims import Claim, Obstacle, obstacles, pending_claim
 from tocsin_rca.evidence.concern import sure
 from tocsin_rca.evidence.hearing import quoted, subject
 from tocsin_rca.evidence.likeness import meant
+from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.statements import Told, told
 
 _SAID: dict[CauseClass, re.Pattern[str]] = {
@@ -104,12 +105,13 @@ def _claim(case: Case, one: Told) -> ObjectRef:
 def _said(case: Case, cause: CauseClass, ref: ObjectRef, one: Told) -> Finding:
     edit = _edit(case, cause, ref)
     seen = case.manifest(ref)
+    ids = [found.id for found in (seen, _class(case, edit)) if found]
     return Finding(
         cause=cause,
         object=ref,
         confidence=max(0.9, sure(case, one.about, 0.95)) if ref.kind != "Pod" else 0.9,
         summary=f"{ref} finds no volume: {quoted(one)}",
-        evidence=tuple(dict.fromkeys((one.id, *((seen.id,) if seen else ())))),
+        evidence=tuple(dict.fromkeys((one.id, *ids))),
         change=FieldChange(object=ref, path=edit.path, old=edit.old, new=edit.new)
         if edit
         else None,
@@ -128,6 +130,12 @@ def _edit(case: Case, cause: CauseClass, ref: ObjectRef) -> _Edit | None:
     return _Edit(
         ("spec", "storageClassName"), old, right, f"{right} is the class to use. {_REPLACE}"
     )
+
+
+def _class(case: Case, edit: _Edit | None) -> Observation[Manifest] | None:
+    """What shows the class that is to be used."""
+    classes = case.objects("StorageClass") if edit else ()
+    return next((one for one in classes if edit and one.data.ref.name == edit.new), None)
 
 
 def _right_class(case: Case, written: str) -> str | None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tocsin_contracts import CauseClass, Finding, ObjectRef
+from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
+from tocsin_rca.evidence.admitting import admit, admit_names
 from tocsin_rca.evidence.callees import Callee, callee, edges, end
 from tocsin_rca.evidence.calls import Call, How, failed_calls
 from tocsin_rca.evidence.case import Case
@@ -173,7 +174,8 @@ def _is_ours(case: Case, runs: Runs) -> bool:
 def _finding(case: Case, wall: _Wall) -> Finding:
     found = _openings(case, wall)
     policy = found[0] if found else max(wall.policies, key=lambda p: not _has_rules(p, wall))
-    change = found[1] if found else None
+    change = found[1].change(policy.ref) if found else _rule(policy, wall)
+    because = found[1].because if found else "A rule that allows just this has to be added."
     doubts = tuple(_doubts(case, wall))
     caller = str(wall.caller.ref) if wall.caller else "pods"
     names = ", ".join(one.ref.name for one in wall.policies)
@@ -185,11 +187,22 @@ def _finding(case: Case, wall: _Wall) -> Finding:
         summary=f"No rule of {names} lets {caller} reach {wall.called}"
         f"{_at(wall)}: {wall.direction.value.lower()} is restricted and not allowed.",
         evidence=tuple(dict.fromkeys(ids)),
-        change=change.change(policy.ref) if change else None,
-        because=explained(
-            change.because if change else "A rule that allows just this has to be added.", doubts
-        ),
+        change=change,
+        because=explained(because, doubts),
     )
+
+
+def _rule(policy: Known, wall: _Wall) -> FieldChange | None:
+    """A rule for just this connection, where calls that failed show that it is needed.
+
+    Of a Service that was not seen nobody knows which port its pods listen on.
+    """
+    if not wall.certain or not wall.failed:
+        return None
+    if wall.peer is _DNS:
+        return admit_names(policy)
+    seen = wall.called.startswith("Service ")
+    return admit(policy, wall.direction, wall.peer, wall.door) if seen else None
 
 
 def _at(wall: _Wall) -> str:

@@ -1,5 +1,6 @@
 """Pods that no node suits, as no node carries the labels that they ask for."""
 
+import re
 from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
@@ -11,8 +12,10 @@ from tocsin_rca.evidence.decisive import decisive
 from tocsin_rca.evidence.node_facts import NodeFacts
 from tocsin_rca.evidence.placement import Obstacle
 from tocsin_rca.evidence.pod_needs import affinity_terms, fits_affinity, node_selector
+from tocsin_rca.evidence.remedy import deleted
 from tocsin_rca.evidence.unscheduled import Unscheduled, unscheduled
 
+_HARDWARE = re.compile(r"(?i)gpu|accel|arch|disk|ssd|nvme|zone|region|pool|spot|tier|group|type")
 _ALIKE = 0.6
 """Labels are short, and only one value is in question."""
 
@@ -78,10 +81,18 @@ def _change(
         because = f"{commit.told} changed it from {before}; this undoes that."
         return _set(seen, path, value, before), because, (commit.seen.id,)
     known = {node.labels[key] for node in labelled if key in node.labels}
+    if labelled and not known and _is_nobodys(key):
+        because = f"No node carries any {key}, so that nothing can ever run with it."
+        return deleted(seen.object, path, value), because, ()
     right = known.pop() if len(known) == 1 else None
     if right is None or not _is_alike(value, right):
         return None, "", ()
     return _set(seen, path, value, right), f"Nodes carry {key}={right}, and nothing like it.", ()
+
+
+def _is_nobodys(key: str) -> bool:
+    """Whether a label is neither a platform's, whose nodes may come, nor a kind of hardware."""
+    return "/" not in key and not _HARDWARE.search(key)
 
 
 def _is_alike(written: str, right: str) -> bool:

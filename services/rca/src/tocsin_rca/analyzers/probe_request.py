@@ -3,10 +3,13 @@
 import re
 
 from tocsin_contracts import CauseClass, FieldChange, Finding
+from tocsin_gitops.additions import failing_probe
+from tocsin_gitops.bounds import Limits
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import sure
 from tocsin_rca.evidence.probes import failing_probes
 from tocsin_rca.evidence.probing import FailingProbe, probes_failing
+from tocsin_rca.evidence.remedy import deleted
 
 _WRONG = re.compile(
     r"(?i)statuscode: (?:400|401|403|405|406|410|415|421|426|501)\b|HTTP response to HTTPS client"
@@ -36,7 +39,10 @@ class ProbeRequest:
     name = "probe_request"
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
-        """Return one finding for each such probe; a commit that changed it is undone."""
+        """Return one finding for each such probe; a commit that changed it is undone.
+
+        A probe that can never pass is taken away.
+        """
         found = (_finding(case, failing) for failing in probes_failing(case))
         return tuple(finding for finding in found if finding)
 
@@ -92,4 +98,7 @@ def _change(case: Case, failing: FailingProbe) -> tuple[FieldChange | None, str]
         if undone and undone.field.before is not None:
             edit = FieldChange(object=failing.owner, path=path, old=value, new=undone.field.before)
             return edit, f"{undone.told} changed it; this undoes that."
+    if failing.is_declared and not failing_probe(dict(failing.declared), None, Limits()):
+        gone = deleted(failing.owner, failing.path(), dict(failing.declared))
+        return gone, "Its command can only fail, so it says nothing of the program."
     return None, ""

@@ -1,19 +1,21 @@
 """ConfigMaps, Secrets and keys of them that a workload refers to and that do not exist."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, ObjectRef
+from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import proof, sure
 from tocsin_rca.evidence.designs import design
 from tocsin_rca.evidence.hearing import heard, quoted, subject
+from tocsin_rca.evidence.known import known
 from tocsin_rca.evidence.likeness import meant
 from tocsin_rca.evidence.mounts import mounted_file
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.references import Reference, references
+from tocsin_rca.evidence.remedy import Remedy, with_remedy
 from tocsin_rca.evidence.statements import Statement, Told, told
 
 _OBJECT = re.compile(
@@ -40,6 +42,9 @@ _CAUSES = {
 }
 _KINDS = {"secret": "Secret", "configmap": "ConfigMap"}
 _UNSEEN = ("CreateContainerConfigError", "ContainerCreating", "Init:CreateContainerConfigError")
+_TELLING = 2
+"""So many keys by the same names are no coincidence."""
+
 _DATA = ("data", "stringData", "binaryData")
 
 
@@ -51,6 +56,14 @@ class _Missing:
     name: str
     key: str
     told: Told
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What shows something by that name; of an object the keys, empty if they are not known."""
+
+    ids: tuple[str, ...]
+    keys: frozenset[str] = frozenset()
 
 
 class MissingReference:
@@ -78,8 +91,8 @@ def _files(case: Case) -> Iterator[_Missing]:
     for one in heard(case, _FILE) if workload else ():
         path = next(text for text in one.match.groups() if text)
         file = mounted_file(workload.data, path) if workload else None
-        known = _known(case, file.kind, file.name) if file else None
-        if file and known and known.data.whole and file.key not in _keys(known.data):
+        held = _known(case, file.kind, file.name) if file else None
+        if file and held and held.data.whole and file.key not in _keys(held.data):
             yield _Missing(file.kind, file.name, file.key, one)
 
 
@@ -135,56 +148,73 @@ def _known(case: Case, kind: str, name: str) -> Observation[Manifest] | None:
 
 def _finding(case: Case, missing: _Missing) -> Finding:
     who = subject(case, missing.told.about)
-    change, because, seen = _change(case, missing)
+    remedy = _remedy(case, missing)
     what = (
         f"key {missing.key} of {missing.kind} {missing.name}"
         if missing.key
         else (f"{missing.kind} {missing.name}")
     )
-    return Finding(
+    finding = Finding(
         cause=_CAUSES[missing.kind, bool(missing.key)],
         object=who,
-        confidence=sure(case, missing.told.about, 0.97 if change else 0.95),
+        confidence=sure(case, missing.told.about, 0.97 if remedy else 0.95),
         summary=f"{who} refers to {what}, which does not exist: {quoted(missing.told)}",
-        evidence=proof(case, missing.told.id, *seen),
-        change=change,
-        because=because,
+        evidence=proof(case, missing.told.id),
+        because="Nothing that was seen is surely meant; none is ever made up.",
     )
+    return with_remedy(finding, remedy)
 
 
-def _change(case: Case, missing: _Missing) -> tuple[FieldChange | None, str, tuple[str, ...]]:
+def _remedy(case: Case, missing: _Missing) -> Remedy | None:
+    """Return another name in every place that names what is missing; None without a sure one."""
     sites = [ref for ref in _sites(case, missing.kind) if ref.name == missing.name]
     if missing.key:
         sites = [ref for ref in sites if ref.key == missing.key]
     workload = case.workload
-    if workload is None or len(sites) != 1:
-        return None, "", ()
-    path, old = (sites[0].key_path, missing.key) if missing.key else (sites[0].path, missing.name)
-    undone = case.last_change(workload, path, old)
-    names = _names(case, missing, sites[0], workload)
-    if undone and isinstance(undone.field.before, str) and undone.field.before in names:
-        edit = FieldChange(object=workload, path=path, old=old, new=undone.field.before)
-        return edit, f"{undone.told} changed it; this undoes that.", (undone.seen.id,)
-    right = meant(old, names)
-    if right is None:
-        return None, "Nothing that was seen is surely meant; none is ever made up.", ()
-    edit = FieldChange(object=workload, path=path, old=old, new=right)
-    return edit, f"{right} exists, and nothing else has nearly that name.", ()
+    if workload is None or not sites:
+        return None
+    old = missing.key or missing.name
+    paths = [ref.key_path if missing.key else ref.path for ref in sites]
+    names = _names(case, missing, sites, workload)
+    undone = case.last_change(workload, paths[0], old)
+    if undone and undone.field.before in names:
+        right, because = str(undone.field.before), f"{undone.told} changed it; this undoes that."
+        ids: tuple[str, ...] = (undone.seen.id,)
+    elif found := meant(old, names):
+        right, because = found, f"{found} exists, and nothing else has nearly that name."
+        ids = names[found].ids
+    elif found := _only(missing, sites, names):
+        right, because = found, f"{found} alone has every key that is asked for."
+        ids = names[found].ids
+    else:
+        return None
+    changes = (FieldChange(object=workload, path=path, old=old, new=right) for path in paths)
+    return Remedy(tuple(changes), because, ids)
+
+
+def _only(missing: _Missing, sites: list[Reference], names: Mapping[str, _Named]) -> str | None:
+    """Return the one object that has all of several keys that are asked for, by their names."""
+    asked = {ref.key for ref in sites}
+    unknown = [name for name, one in names.items() if not one.keys]
+    if missing.key or unknown or "" in asked or len(asked) < _TELLING:
+        return None
+    return next(iter(names)) if len(names) == 1 else None
 
 
 def _names(
-    case: Case, missing: _Missing, site: Reference, workload: ObjectRef
-) -> dict[str, FieldPath]:
-    """Return what could be meant: keys of the object, or objects that do not lack the key."""
+    case: Case, missing: _Missing, sites: list[Reference], workload: ObjectRef
+) -> dict[str, _Named]:
+    """Return what could be meant: keys of the object, or objects that lack none of the keys."""
     if missing.key:
-        known = _known(case, missing.kind, missing.name)
-        return dict.fromkeys(_keys(known.data) if known else (), ())
-    near = (
-        o.data for o in case.manifests(missing.kind) if o.data.ref.namespace == workload.namespace
-    )
-    return {
-        one.ref.name: () for one in near if not site.key or not _keys(one) or site.key in _keys(one)
+        one = _known(case, missing.kind, missing.name)
+        return dict.fromkeys(_keys(one.data), _Named((one.id,))) if one else {}
+    asked = {ref.key for ref in sites if ref.key}
+    found = {
+        one.ref.name: _Named(one.ids, frozenset(_keys(one.manifest)))
+        for one in known(case, missing.kind)
+        if one.ref.namespace in ("", workload.namespace)
     }
+    return {name: one for name, one in found.items() if not one.keys or asked <= one.keys}
 
 
 def _keys(one: Manifest) -> set[str]:

@@ -4,8 +4,10 @@ import re
 
 from tocsin_contracts import CauseClass, FieldPath, Finding
 from tocsin_rca.evidence.case import Case
-from tocsin_rca.evidence.hearing import Saying, findings
+from tocsin_rca.evidence.hearing import Saying, findings, heard, quoted
+from tocsin_rca.evidence.remedy import with_remedy
 from tocsin_rca.evidence.undoing import changes, undo
+from tocsin_rca.evidence.writable import room_to_write
 
 _READ_ONLY = re.compile(r"(?i)read-only file ?system|\bEROFS\b|\[Errno 30\]")
 _DENIED = re.compile(
@@ -22,6 +24,7 @@ _DENIED = re.compile(
     r"|data directory .{0,120}wrong ownership"
     r"|can't (?:open|create|write|cd)[^\n]{0,160}permission denied"
 )
+_PATH = re.compile(r"(?P<path>/[\w.-]{1,64}(?:/[\w.-]{1,64}){0,8})")
 _SECURITY = (
     "readOnlyRootFilesystem",
     "runAsUser",
@@ -48,6 +51,14 @@ class VolumeRights:
         return tuple(_with_change(case, finding) for finding in found)
 
 
+def _with_room(case: Case, finding: Finding) -> Finding:
+    """A place that is meant to be written to may be, where the root is read-only on purpose."""
+    lines = [quoted(one) for one in heard(case, _READ_ONLY)]
+    paths = [match["path"] for line in lines for match in _PATH.finditer(line)]
+    rooms = (room_to_write(case, finding.object, path) for path in paths)
+    return with_remedy(finding, next((room for room in rooms if room), None))
+
+
 def _with_change(case: Case, finding: Finding) -> Finding:
     for change in changes(case, lambda field: _is_security(field.path)):
         if edit := undo(case, change):
@@ -58,7 +69,7 @@ def _with_change(case: Case, finding: Finding) -> Finding:
                 "evidence": (*finding.evidence, change.seen.id),
             }
             return finding.model_copy(update=update)
-    return finding
+    return _with_room(case, finding)
 
 
 def _is_security(path: FieldPath) -> bool:

@@ -1,0 +1,51 @@
+"""The rule that a NetworkPolicy lacks for one connection, and no more than for that."""
+
+from tocsin_contracts import FieldChange, Tree
+from tocsin_rca.evidence.known import Known
+from tocsin_rca.evidence.policies import Direction, Door, End
+from tocsin_rca.evidence.remedy import appended, inserted
+
+_NAMESPACE = "kubernetes.io/metadata.name"
+_OF_CONTROLLERS = (
+    *("pod-template-hash", "controller-revision-hash", "pod-template-generation"),
+    *("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "job-name"),
+    *("controller-uid", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"),
+)
+"""Labels that change with every pod or rollout."""
+
+_DNS_PORT = 53
+
+
+def admit(policy: Known, direction: Direction, peer: End | None, door: Door) -> FieldChange | None:
+    """Return the change that lets just this connection through; None if it cannot be named."""
+    rule = _rule(policy, direction, peer, door)
+    if rule is None or not policy.manifest.whole:
+        return None
+    path = ("spec", direction.rules)
+    held = policy.manifest.dig(*path)
+    if held is None:
+        return inserted(policy.ref, path, [rule])
+    return appended(policy.ref, path, held, rule) if isinstance(held, list) else None
+
+
+def admit_names(policy: Known) -> FieldChange | None:
+    """Return the change that lets pods ask the name servers of the cluster."""
+    servers = End("kube-system", {})
+    return admit(policy, Direction.EGRESS, servers, Door(_DNS_PORT, "UDP"))
+
+
+def _rule(policy: Known, direction: Direction, peer: End | None, door: Door) -> Tree:
+    if peer is None or peer.labels is None or door.port is None or not peer.namespace:
+        return None
+    names = door.port == _DNS_PORT and direction is Direction.EGRESS
+    labels: dict[str, Tree] = {
+        key: value for key, value in peer.labels.items() if key not in _OF_CONTROLLERS
+    }
+    if not labels and not names:
+        return None
+    chosen: dict[str, Tree] = {"podSelector": {"matchLabels": labels}} if labels else {}
+    if peer.namespace != policy.ref.namespace:
+        chosen["namespaceSelector"] = {"matchLabels": {_NAMESPACE: peer.namespace}}
+    protocols = ("UDP", "TCP") if names else (door.protocol,)
+    ports: list[Tree] = [{"protocol": one, "port": door.port} for one in protocols]
+    return {direction.peers: [chosen], "ports": ports}
