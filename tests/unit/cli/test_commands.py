@@ -12,8 +12,8 @@ from tocsin_cli.commands import run as commands_run
 from tocsin_cli.commands import up
 from tocsin_cli.errors import UsageError
 from tocsin_cli.workspace import Up, Workspace
-from tocsin_contracts import EndReason, RunState
-from tocsin_contracts.views import FinishedView, RunView
+from tocsin_contracts import EndReason, Exhausted, RunState
+from tocsin_contracts.views import BudgetView, FinishedView, RunView
 
 RUN = json.loads(Path(__file__).with_name("sample.run.json").read_bytes())
 HASH = RUN["plan"]["plan_hash"]
@@ -105,6 +105,17 @@ def test_a_run_that_waits_for_a_decision_says_once_how_to_decide(
     said = capsys.readouterr().out
     assert said.count("Decide:\n") == 1
     assert "\n  tocsin run approve r7f3\n  tocsin run reject r7f3 --reason WHY\n" in said
+
+
+def test_a_run_that_waits_for_a_larger_budget_says_how_to_answer(decided, capsys, monkeypatch):
+    limit = Exhausted(scope="run", measure="tokens", limit="10", used="9")
+    waits = BudgetView(exhausted=limit, waits=True).model_dump(mode="json")
+    monkeypatch.setitem(RUN, "budget", waits)
+    assert run("run", "show", "r7f3") == 0
+    said = capsys.readouterr().out
+    assert said.endswith(
+        "end:\n  tocsin run extend r7f3 --calls 10\n  tocsin run extend r7f3 --end\n"
+    )
 
 
 def test_json_is_what_the_gateway_said(decided, capsys):

@@ -234,7 +234,7 @@ def test_a_person_sees_that_an_investigation_waits_and_what_a_model_cost():
     use = ModelUse(models=("a/b",), model_calls=2, tool_calls=1, tokens=81, cost=Decimal("0.0125"))
     waits = BudgetView(exhausted=nearly, so_far="It is memory.", waits=True)
     text = run_shown(VIEW.model_copy(update={"budget": waits, "model_use": use}))
-    assert "waits for `tocsin run extend`: tokens of the run: 81 of 100" in text
+    assert "waits for a person: tokens of the run: 81 of 100" in text
     assert "so far: It is memory." in text
     unpriced = use.model_copy(update={"cost": None})
     assert "a/b: 2 calls, 1 of tools, 81 tokens, 0 s, unknown cost" in run_shown(

@@ -159,7 +159,7 @@ def _triage(triage: TriageView) -> Text:
 
 
 def _budget(budget: BudgetView) -> Text:
-    waits = "waits for `tocsin run extend`" if budget.waits else "was answered"
+    waits = "waits for a person" if budget.waits else "was answered"
     said = (f"so far: {budget.so_far}",) if budget.so_far else ()
     return _titled("budget", f"{waits}: {budget.exhausted}", *said)
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 from pydantic import Field, SecretStr
 
 from tocsin_cli.errors import UnreachableError
+from tocsin_cli.hints import command
 from tocsin_cli.workspace import Up, Workspace
 from tocsin_mcp.settings import McpSettings
 
@@ -58,6 +59,7 @@ def _up(workspace: Workspace, other: str) -> Up:
     up = workspace.up()
     if up is None:
         raise UnreachableError(
-            f"nothing runs in {str(workspace.folder)!r}: start it with `tocsin up`, or name {other}"
+            f"nothing runs in {str(workspace.folder)!r}: "
+            f"start it with `{command('up')}`, or name {other}"
         )
     return up

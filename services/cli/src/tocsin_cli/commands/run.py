@@ -74,13 +74,14 @@ def watch(
     """Follow one run until it ends or its pull request is open."""
 
     async def ask(gateway: Gateway) -> None:
-        live, told = Live(Console()), set[str]()
+        live, told = Live(Console()), list[str]()
         async with aclosing(follow(gateway, run)) as views:
             async for view in views:
                 live.update(view)
-                if view.approval is not None and view.approval.id not in told:
-                    told.add(view.approval.id)
-                    show(Console(), *_next(view, data))
+                ways = _next(view, data)
+                if ways != told:
+                    show(Console(), *ways)
+                told = ways
                 if view.finished is not None or view.pull_request is not None:
                     return
 
@@ -88,7 +89,13 @@ def watch(
 
 
 def _next(view: RunView, data: Path) -> list[str]:
-    """Return how to decide, if a decision is what the run waits for."""
+    """Return what to say to a run that waits for a person."""
+    if view.budget is not None and view.budget.waits:
+        more, end = (
+            command("run", "extend", view.run_id, *answer, data=data)
+            for answer in (("--calls", "10"), ("--end",))
+        )
+        return ["", "Give it more, or let it end:", f"  {more}", f"  {end}"]
     if view.approval is None or view.approval.state is not ApprovalState.PENDING:
         return []
     approve = command("run", "approve", view.run_id, data=data)
