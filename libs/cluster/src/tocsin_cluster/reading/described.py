@@ -38,6 +38,9 @@ _SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Endpoints", ("Subsets",)),
     ("Ingress", ("Rules", "Default backend")),
     ("Service", ("Selector", "TargetPort")),
+    ("PersistentVolumeClaim", ("StorageClass", "Used By")),
+    ("Ingress", ("Rules", "Address")),
+    ("Job", ("Pods Statuses",)),
     ("NetworkPolicy", ("Spec",)),
     ("PodDisruptionBudget", ("Allowed disruptions",)),
 )

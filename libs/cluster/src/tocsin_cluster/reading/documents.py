@@ -8,13 +8,14 @@ import yaml
 
 from tocsin_cluster.kinds import CLUSTER_WIDE
 from tocsin_cluster.manifest import Manifest, dig
-from tocsin_cluster.printed import Printed
+from tocsin_cluster.printed import Command, Printed
 from tocsin_cluster.sanity import is_sane
 
 _DEEPEST = 4
 _MENDS = 3
 _NEAR = 600
-_HEAD = re.compile(r"^(?:- )?(?:apiVersion|kind|items|metadata|spec):", re.MULTILINE)
+_HEAD = re.compile(r"^(?:- )?(?:apiVersion|kind|items|metadata|spec|status|data):", re.MULTILINE)
+_PARTS = ("spec", "status", "data", "rules", "subsets")
 
 
 def objects(printed: Printed, namespace: str) -> tuple[Manifest, ...]:
@@ -28,8 +29,20 @@ def objects(printed: Printed, namespace: str) -> tuple[Manifest, ...]:
     return tuple(
         _placed(found, where)
         for document in _documents(printed)
-        for found in _flat(document, command.kind, _DEEPEST)
+        for found in _flat(_called(document, command), command.kind, _DEEPEST)
     )
+
+
+def _called(document: Any, command: Command) -> Any:
+    """A part of an object without a name is of the one that was asked for."""
+    if not isinstance(document, Mapping) or len(command.names) != 1 or command.verb != "get":
+        return document
+    is_part = any(key in _PARTS for key in document) and "items" not in document
+    known = document.get("metadata")
+    named = isinstance(known, Mapping) and known.get("name")
+    if not is_part or named:
+        return document
+    return {**document, "metadata": {**(known or {}), "name": command.names[0]}}
 
 
 def _documents(printed: Printed) -> list[Any]:

@@ -25,6 +25,10 @@ _COMMANDS = {
 _VERBS = ("get", "describe", "logs", "top", "events", "apply", "create", "rollout", "auth", "exec")
 """Verbs that a command may begin with where it is said that kubectl was run."""
 
+_NAME = re.compile(r"^Name:\s{1,40}(?P<name>\S{1,253})", re.MULTILINE)
+_OF_ONE = re.compile(r"^\s{0,8}Type\s{1,40}Reason\s{1,60}Age\s", re.MULTILINE)
+"""The heading of events that stand below the description of one object."""
+
 _LABELS = (
     ("pod", "pod"),
     ("deployment", "deployment"),
@@ -33,6 +37,8 @@ _LABELS = (
     ("job_name", "job"),
     ("persistentvolumeclaim", "pvc"),
     ("horizontalpodautoscaler", "hpa"),
+    ("ingress", "ingress"),
+    ("service", "service"),
     ("node", "node"),
 )
 
@@ -54,16 +60,20 @@ def _command(item: Item, case: Recorded) -> str:
         short = item.kind == "kubectl" and words.partition(" ")[0] in _VERBS
         return f"kubectl {words}" if short else words
     command = _COMMANDS.get(item.kind, f"kubectl get {item.kind}")
-    if item.kind == "describe" and "Name:" not in _text(item):
-        command = f"{command} {_named(case)}".strip()
+    if item.kind == "describe" or (item.kind == "events" and _OF_ONE.search(_text(item))):
+        command = f"kubectl describe {_named(case, _NAME.search(_text(item)))}".strip()
     in_namespace = command.startswith("kubectl") and case.namespace
     return f"{command} -n {case.namespace}" if in_namespace else command
 
 
-def _named(case: Recorded) -> str:
-    """Return what the alert is about, which a description without a name must be of."""
+def _named(case: Recorded, name: re.Match[str] | None) -> str:
+    """Return what the alert is about: a description without a name, or with that, must be of it."""
     labels = case.alert.get("labels") or {}
-    found = (f"{kind} {labels[label]}" for label, kind in _LABELS if labels.get(label))
+    found = (
+        f"{kind} {labels[label]}"
+        for label, kind in _LABELS
+        if labels.get(label) and (name is None or name["name"] == labels[label])
+    )
     return next(found, "")
 
 

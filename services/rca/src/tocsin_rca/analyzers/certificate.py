@@ -11,7 +11,8 @@ _EXPIRED = re.compile(
     r"|certificate (?:is )?(?:expired|not yet valid)|expired certificate|certificate expired"
     r"|is not yet valid: current time|CERT_HAS_EXPIRED|CERT_NOT_YET_VALID"
     r"|Certificate(?:Expired|NotYetValid)Exception|\bNotAfter: |certificate_expired"
-    r"|certificate .{0,120}(?:has expired|expires? in (?:less than|\d)|will expire|is expiring)"
+    r"|certificate (?!is up to date).{0,120}(?:has expired|expires? in (?:less than|\d)"
+    r"|will expire|is expiring)"
     r"|certs? (?:has|have) expired|Cert(?:ificate)?Expir(?:y|ation|ing|ed|es)"
 )
 _MISMATCH = re.compile(

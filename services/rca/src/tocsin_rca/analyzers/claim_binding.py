@@ -16,7 +16,7 @@ from tocsin_rca.evidence.statements import Told, told
 
 _SAID: dict[CauseClass, re.Pattern[str]] = {
     CauseClass.PVC_STORAGE_CLASS_NOT_FOUND: re.compile(
-        r"(?i)storageclass(?:es)?(?:\.storage\.k8s\.io)? \\?\"(?P<name>[^\"\\]{1,253})\\?\""
+        r"(?i)(?:storage|\b)class(?:es)?(?:\.storage\.k8s\.io)? \\?\"(?P<name>[^\"\\]{1,253})\\?\""
         r" (?:is )?not found"
         r"|storageClassName does not match|failed to get storage ?class"
     ),
@@ -79,7 +79,15 @@ class ClaimBinding:
                 if _is_of_volumes(one):
                     claim = _claim(case, one)
                     found.setdefault(claim, _said(case, cause, claim, one))
-        return tuple(found.values()) or _compared(case) or tuple(_without_class(case))[:1]
+        compared = _compared(case)
+        if compared and all(_is_about_class(one) for one in found.values()):
+            return compared
+        return tuple(found.values()) or compared or tuple(_without_class(case))[:1]
+
+
+def _is_about_class(one: Finding) -> bool:
+    """A class needs no object of its own where volumes that were made by hand carry its name."""
+    return one.cause is CauseClass.PVC_STORAGE_CLASS_NOT_FOUND and one.change is None
 
 
 def _is_of_volumes(one: Told) -> bool:

@@ -25,6 +25,7 @@ _REFUSED = re.compile(
             r"invalid literal for \w{1,8}\(\) with base 10: '(?P<b>[^']{0,200})'",
             r"NumberFormatException: For input string: \"(?P<c>[^\"]{0,200})\"",
             r"could not convert string to float: '?(?P<d>[^'\n]{1,100})",
+            r"(?!Invalid value: )"
             r"(?i:(?:invalid|unknown|unsupported|unrecognized|illegal|bad|not a valid|malformed"
             r"|unexpected)"
             r" (?:value|port|url|uri|address|host|log ?level|level|mode|duration|timeout|boolean"

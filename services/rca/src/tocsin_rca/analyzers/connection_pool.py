@@ -9,6 +9,7 @@ from tocsin_rca.evidence.configured import Configured, configured
 from tocsin_rca.evidence.known import running
 from tocsin_rca.evidence.lines import Line, ids_of, quoted, saying
 from tocsin_rca.evidence.sightings import Change
+from tocsin_rca.evidence.statements import told
 
 _SPENT = re.compile(
     r"(?i)too many (?:clients already|connections)|remaining connection slots are reserved"
@@ -39,11 +40,17 @@ class ConnectionPool:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; its change undoes a commit that made the pool smaller."""
-        found = tuple(one for one in saying(case, _SPENT) if not _NO_HOST.search(one.text))
+        said = saying(case, _SPENT) or tuple(_told(case))
+        found = tuple(one for one in said if not _NO_HOST.search(one.text))
         if not found:
             return ()
         knob = next(_lowered(case), None)
         return (_finding(case, found, knob),)
+
+
+def _told(case: Case) -> Iterator[Line]:
+    """A probe that asks the data store meets the same."""
+    return (Line(one.id, one.statement.text) for one in told(case, _SPENT))
 
 
 def _lowered(case: Case) -> Iterator[tuple[Configured, Change]]:

@@ -9,6 +9,7 @@ from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, Object
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.known import Known, known
 from tocsin_rca.evidence.sightings import Change
+from tocsin_rca.evidence.statements import told
 
 _FLUX = ("Kustomization", "HelmRelease", "GitRepository", "HelmRepository", "OCIRepository")
 _WRONG = (
@@ -36,8 +37,15 @@ _SAID = re.compile(
     r"(?im)^(?:Sync Status|Operation|Phase|Health Status):\s{1,30}(?P<state>OutOfSync|Failed|Error)"
     r"|(?P<error>ComparisonError|SyncError|one or more objects failed to apply"
     r"|failed to (?:generate|load) (?:manifest|target state)[^\n]{0,200}"
+    r"|Failed to compare desired state[^\n]{0,200}|dry-run failed[^\n]{0,200}"
+    r"|kustomization path not found[^\n]{0,200}|: field is immutable"
+    r"|updates to statefulset spec for fields other than[^\n]{0,100}"
     r"|sync failed[^\n]{0,200}|reconciliation failed[^\n]{0,200}"
     r"|kustomize build failed[^\n]{0,200}|Helm (?:upgrade|install) failed[^\n]{0,200})"
+)
+_OF_FLUX = re.compile(
+    r"kustomization path not found[^\n]{0,200}|dry-run failed[^\n]{0,300}"
+    r"|ReconciliationFailed[^\n]{0,200}|upgrade retries exhausted|install retries exhausted"
 )
 _TOOLS = ("argocd", "flux")
 _LONGEST = 40_000
@@ -116,10 +124,20 @@ def _printed(case: Case) -> Iterator[_Failure]:
         if found:
             called = name["name"] if name else case.alert.labels.get("name", case.alert.title)
             ref = ObjectRef(kind="Application", name=called)
-            named = "sync" in case.alert.title.lower() or "argo" in case.alert.title.lower()
+            named = re.search(r"(?i)sync|argo|flux|reconcil", case.alert.title)
             said = f"is not what the repository says ({_short(found[0])})"
             yield _Failure(ref, said, 0.9 if named else 0.65, (seen.id,))
             return
+    yield from _told(case)
+
+
+def _told(case: Case) -> Iterator[_Failure]:
+    """What tables of the objects of Argo CD and Flux say, whose kinds nothing else knows."""
+    for one in told(case, _OF_FLUX)[:1]:
+        name = case.alert.labels.get("name", case.alert.title)
+        kind = case.alert.labels.get("kind", "Application")
+        ref = one.about or ObjectRef(kind=kind, name=name)
+        yield _Failure(ref, f"is not applied ({_short(one.match[0])})", 0.9, (one.id,))
 
 
 def _short(text: str) -> str:

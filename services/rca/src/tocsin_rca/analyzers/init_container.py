@@ -12,6 +12,10 @@ from tocsin_rca.evidence.hearing import subject
 from tocsin_rca.evidence.observation import Observation
 
 _LAST_WORDS = 160
+_PROVEN = 0.9
+_WAITS = re.compile(
+    r"(?i)\bwaiting (?:for|on|until)\b|not (?:ready|available|up) yet|still waiting|retry|sleeping"
+)
 _COUNT = re.compile(r"\d{1,3}/\d{1,3}")
 """How a table shows a pod of which only some init containers have ended."""
 
@@ -33,6 +37,8 @@ class InitContainer:
 def _told(status: Mapping[str, Any]) -> tuple[str, float] | None:
     ends = [dig(status, state, "terminated") for state in ("state", "lastState")]
     for ended in ends:
+        if isinstance(ended, Mapping) and ended.get("reason") == "OOMKilled":
+            return None
         if isinstance(ended, Mapping) and ended.get("exitCode") not in (0, None):
             return f"ends with exit code {ended['exitCode']}", 0.93
     waits = dig(status, "state", "waiting", "reason")
@@ -55,6 +61,8 @@ def _finding(
     who, name = subject(case, pod.data.ref), str(status.get("name") or "")
     logs = tuple(_logs(case, pod, name))
     words = f" Its last words: {logs[0][1]}" if logs else ""
+    if confidence < _PROVEN and any(_WAITS.search(line) for _, line in logs):
+        confidence = _PROVEN
     return Finding(
         cause=CauseClass.INIT_CONTAINER_FAILURE,
         object=who,

@@ -6,7 +6,7 @@ from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import sure
 from tocsin_rca.evidence.hearing import subject
-from tocsin_rca.evidence.statements import Statement, statements
+from tocsin_rca.evidence.statements import Statement, statements, told
 
 _TIME = re.compile(
     r"(?i)DeadlineExceeded|active longer than (?:the )?specified deadline"
@@ -30,7 +30,15 @@ class JobLimits:
             for one in statements(case):
                 if _is_said(one, pattern):
                     return (_finding(case, one, what, confidence),)
+            for printed in told(case, pattern):
+                if printed.about is None and _is_of_job(case):
+                    return (_finding(case, printed.statement, what, confidence),)
         return ()
+
+
+def _is_of_job(case: Case) -> bool:
+    """Deadlines of calls are called the same."""
+    return bool(case.workload and case.workload.kind in _KINDS) or "job_name" in case.alert.labels
 
 
 def _is_said(one: Statement, pattern: re.Pattern[str]) -> bool:

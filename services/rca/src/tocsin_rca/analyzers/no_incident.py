@@ -42,7 +42,7 @@ class NoIncident:
 
 def _by_looks(case: Case, about: ObjectRef) -> tuple[Finding, ...]:
     """Say that all is well, of an alert that says it is over, or that is not so."""
-    over, state = is_over(case), tells_of(case, Theme.STATE) or case.alert.severity is Severity.INFO
+    over, state = is_over(case), tells_of(case, Theme.STATE) or _is_a_notice(case)
     proof = proof_of_health(case) if over or state else ()
     heard = state or tells_of(case, Theme.CRASH) or case.logs or case.checks
     if not proof or not heard or _signs(case, over=over):
@@ -56,6 +56,11 @@ def _signs(case: Case, *, over: bool) -> bool:
     warnings = [event for event in case.events() if event.data.type == "Warning"]
     told = bool(complaints(case) or failed_calls(case))
     return bool((warnings and not over) or told or _checked(case))
+
+
+def _is_a_notice(case: Case) -> bool:
+    """Whether it is only for information, and somebody looked and found nothing."""
+    return case.alert.severity is Severity.INFO and bool(case.checks)
 
 
 def _checked(case: Case) -> bool:

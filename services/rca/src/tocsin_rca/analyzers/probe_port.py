@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tocsin_cluster.events import ClusterEvent
 from tocsin_contracts import CauseClass, FieldChange, Finding, Scalar
+from tocsin_rca.evidence.alerted import alert_text
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.container_ports import Port, declared_ports
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
@@ -16,6 +17,7 @@ _CAUSES = {
     Probe.LIVENESS: CauseClass.LIVENESS_PROBE_WRONG_PORT,
     Probe.READINESS: CauseClass.READINESS_PROBE_WRONG_PORT,
 }
+_RESTARTS = re.compile(r"(?i)crash|restart|killed")
 _ENDED_BY_SIGNAL = (0, 137, 143)
 _LISTENS = re.compile(r"(?i)\blisten\w{0,20}\b")
 _LINE = 2000
@@ -38,7 +40,17 @@ class ProbePort:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such probe; without one sure port there is no change."""
-        return tuple(f for failing in failing_probes(case) if (f := _finding(case, failing)))
+        found = [f for failing in failing_probes(case) if (f := _finding(case, failing))]
+        both = {one.cause for one in found} == set(_CAUSES.values())
+        restarts = _RESTARTS.search(alert_text(case)) is not None
+        return tuple(one if not both or restarts else _behind(one) for one in found)
+
+
+def _behind(one: Finding) -> Finding:
+    """Where both ask in vain and nobody tells of restarts, it is readiness that is missed."""
+    if one.cause is not CauseClass.LIVENESS_PROBE_WRONG_PORT:
+        return one
+    return one.model_copy(update={"confidence": round(one.confidence - 0.01, 2)})
 
 
 def _finding(case: Case, failing: ProbeSighting) -> Finding | None:

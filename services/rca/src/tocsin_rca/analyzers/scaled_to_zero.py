@@ -1,5 +1,6 @@
 """Workloads that are scaled to nothing while something depends on them."""
 
+import re
 from collections.abc import Iterator
 
 from tocsin_cluster.manifest import Manifest, dig, texts
@@ -10,6 +11,10 @@ from tocsin_rca.evidence.selectors import is_named_for, selects
 
 _KINDS = ("Deployment", "StatefulSet")
 _PATH = ("spec", "replicas")
+_FOR_GOOD = re.compile(
+    r"(?i)\b(?:park|retire|decommission|sunset|shut ?down|remove|closed?\b|not needed|unused)"
+)
+"""Words in which somebody says that nobody should miss it; to wake it up again is for them."""
 
 
 class ScaledToZero:
@@ -37,6 +42,8 @@ def _finding(case: Case, one: Observation[Manifest]) -> Finding:
     least = before if isinstance(before, int) and before > 0 else None
     if least is None and declared and declared.data.manifest.dig(*_PATH) == 0 and missed:
         least = 1
+    if undone and _FOR_GOOD.search(undone.seen.data.subject):
+        least = None
     seen = (undone.seen.id,) if undone and before else ()
     return Finding(
         cause=CauseClass.ZERO_REPLICAS,
@@ -50,7 +57,7 @@ def _finding(case: Case, one: Observation[Manifest]) -> Finding:
 
 
 def _because(least: int | None, undone: bool, told: str) -> str:
-    if undone:
+    if undone and least:
         return f"{told} scaled it down; this undoes that."
     return "One is the least that answers; how many are right is for its owner." if least else ""
 

@@ -31,7 +31,7 @@ class ServiceAccount:
 
 def _finding(case: Case, one: Told) -> tuple[Finding, ...]:
     owner, name = owner_of(case, one.about), one.match["name"]
-    if owner is None:
+    if owner is None or _was_made(case, owner, name):
         return ()
     change, because, ids = _change(case, owner, name)
     return (
@@ -45,6 +45,12 @@ def _finding(case: Case, one: Told) -> tuple[Finding, ...]:
             because=because,
         ),
     )
+
+
+def _was_made(case: Case, owner: ObjectRef, name: str) -> bool:
+    """Whether the cluster shows the account by now, and a pod that was made with it."""
+    shown = any(one.data.ref.name == name for one in case.objects("ServiceAccount"))
+    return shown and bool(case.pods or case.events(owner, reason="SuccessfulCreate"))
 
 
 def _change(case: Case, owner: ObjectRef, name: str) -> _Change:

@@ -8,6 +8,7 @@ from typing import Any
 from tocsin_cluster.manifest import Manifest, texts
 from tocsin_contracts import ObjectRef
 from tocsin_gitops import quantity
+from tocsin_rca.evidence.alerted import alert_text
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.observation import Observation
 
@@ -39,10 +40,18 @@ def pending_claims(case: Case) -> tuple[Claim, ...]:
     """Return the claims that the cluster shows as pending."""
     pending = [
         one
-        for one in case.objects("PersistentVolumeClaim")
-        if one.data.dig("status", "phase") in ("Pending", "Lost")
+        for one in case.manifests("PersistentVolumeClaim")
+        if one.data.dig("status", "phase") in ("Pending", "Lost") or _is_waited_for(case, one)
     ]
     return tuple(Claim(one.id, _whole(case, one.data)) for one in pending)
+
+
+def _is_waited_for(case: Case, one: Observation[Manifest]) -> bool:
+    """Whether events or the alert say that a claim waits of which no state was seen."""
+    if one.data.dig("status", "phase"):
+        return False
+    told = case.events(one.data.ref, reason=("FailedBinding", "ProvisioningFailed"))
+    return bool(told) or (case.named == one.data.ref and "pending" in alert_text(case).lower())
 
 
 def obstacles(case: Case, claim: Claim) -> Iterator[tuple[Obstacle, Observation[Manifest]]]:

@@ -30,7 +30,8 @@ def alerted(case: Case) -> ObjectRef | None:
     """Return what the alert calls its object, which the cluster may not know."""
     workload = case.alert.workload
     if workload is None:
-        return None
+        namespace = case.alert.labels.get("namespace", "")
+        return ObjectRef(kind="Namespace", name=namespace) if namespace else None
     return workload.ref if workload.kind else workload.ref.model_copy(update={"kind": "Pod"})
 
 

@@ -34,11 +34,12 @@ def conclude(
     found = ranked(case, findings)
     evidence = _shown(case, found)
     left = tuple(finding for finding in found if finding.cause not in rejected)
-    if not left or not _is_worth_acting(left[0]):
+    best = _with_its_own_cause(left) if left else None
+    if best is None or not _is_worth_acting(best):
         return InconclusiveReport(
             _why(case, left, rejected & {f.cause for f in found}), evidence, left
         )
-    best, *others = left
+    _, *others = left
     return Hypothesis(
         attempt=attempt,
         verdict=Verdict.CONFIRMED if best.confidence >= DECISIVE else Verdict.LIKELY,
@@ -46,6 +47,21 @@ def conclude(
         alternatives=tuple(others),
         evidence=evidence,
     )
+
+
+def _with_its_own_cause(left: tuple[Finding, ...]) -> Finding:
+    """Return the first finding; an init container is put right by what puts its own cause right."""
+    best, *others = left
+    if best.cause is not CauseClass.INIT_CONTAINER_FAILURE or best.change is not None:
+        return best
+    for one in others:
+        inside = one.change is not None and "initContainers" in one.change.path
+        if inside and one.object == best.object and one.confidence >= DECISIVE:
+            because = " ".join(filter(None, (one.summary, one.because)))
+            evidence = tuple(dict.fromkeys((*best.evidence, *one.evidence)))
+            told = {"change": one.change, "further": one.further, "because": because}
+            return best.model_copy(update=told | {"evidence": evidence})
+    return best
 
 
 def _is_worth_acting(best: Finding) -> bool:

@@ -26,6 +26,20 @@ COMES_OF: dict[CauseClass, int] = {
 A new cause needs a line only if another cause commonly explains it.
 """
 
+OF_PROGRAMS = frozenset(
+    {
+        CauseClass.COMMAND_NOT_FOUND,
+        CauseClass.CONFIG_VALUE_WRONG,
+        CauseClass.CONTAINER_ARGS_INVALID,
+        CauseClass.CREDENTIALS_INVALID,
+        CauseClass.DEPENDENCY_UNREACHABLE,
+        CauseClass.MISSING_ENV,
+        CauseClass.SERVICE_ADDRESS_MISMATCH,
+    }
+)
+"""What an init container may die of; where one surely fails, it is this that is said of the pod."""
+
+_SURELY = 0.9
 _BY_ITS_OWN_WORDS = 0.93
 _ELSEWHERE = 0.05
 """What a finding about some other object than the alert's loses beside one about that."""
@@ -36,12 +50,14 @@ def ranked(case: Case, findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
     Findings too weak to explain anything come last, whatever they are about.
     """
+    findings = tuple(findings)
     near = _near(case)
+    far = _farther if any(map(_never_starts, findings)) else _distance
 
     def key(finding: Finding) -> tuple[int, float, bool, int, str, str]:
         strength = finding.confidence - (0 if finding.object in near else _ELSEWHERE)
         return (
-            _distance(finding),
+            far(finding),
             -round(strength, 3),
             finding.change is None,
             -len(finding.evidence),
@@ -58,6 +74,17 @@ def _distance(finding: Finding) -> int:
     if finding.cause is CauseClass.NO_INCIDENT and finding.confidence >= _BY_ITS_OWN_WORDS:
         return 0
     return COMES_OF.get(finding.cause, 0)
+
+
+def _never_starts(one: Finding) -> bool:
+    return one.cause is CauseClass.INIT_CONTAINER_FAILURE and one.confidence >= _SURELY
+
+
+def _farther(finding: Finding) -> int:
+    """How far a cause is from what could be put right where an init container surely fails."""
+    if _never_starts(finding):
+        return 0
+    return _distance(finding) + (1 if finding.cause in OF_PROGRAMS else 0)
 
 
 def _near(case: Case) -> frozenset[ObjectRef]:

@@ -11,6 +11,7 @@ from tocsin_rca.evidence.observation import Observation
 
 _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 _GOOD = {"Node": "Ready", "Job": "Complete", "Certificate": "Ready"}
+_NO_PROBES = ("git", "note", "argocd")
 _FEW = 3
 _LONGEST = 20_000
 _SYNCED = re.compile(r"(?mi)^Sync Status:\s{1,20}Synced\b")
@@ -68,10 +69,21 @@ def _of_others(case: Case) -> tuple[str, ...]:
     wanted = _GOOD.get(named.data.ref.kind) if named else None
     if named and wanted and _is_true(named.data, wanted):
         return (named.id,)
+    if named and named.data.ref.kind == "HorizontalPodAutoscaler" and _has_room(named.data):
+        return (named.id,)
+    done = [pod.id for pod in case.pods if _is_done(pod.data)]
+    if case.workload and case.workload.kind == "Job" and done:
+        return tuple(done)
     told = case.events(case.named) if case.named else ()
-    if case.named and case.named.kind == "Pod" and not case.pods and told:
+    untold = not any(pod.data.items("status", "containerStatuses") for pod in case.pods)
+    if case.named and case.named.kind == "Pod" and untold and told:
         return (told[-1].id,) if told[-1].data.reason == "Started" else ()
     return tuple(_reports(case))[:1]
+
+
+def _has_room(autoscaler: Manifest) -> bool:
+    now, most = autoscaler.dig("status", "currentReplicas"), autoscaler.dig("spec", "maxReplicas")
+    return isinstance(now, int) and isinstance(most, int) and now < most
 
 
 def _reports(case: Case) -> Iterator[str]:
@@ -79,6 +91,9 @@ def _reports(case: Case) -> Iterator[str]:
         text = seen.data.text[:_LONGEST]
         if _SYNCED.search(text) and _HEALTHY.search(text):
             yield seen.id
+    probed = [seen for seen in case.checks if seen.data.command.tool not in _NO_PROBES]
+    if probed and all(is_calm(seen.data) for seen in probed):
+        yield from (seen.id for seen in probed)
 
 
 def _pods(case: Case) -> tuple[Observation[Manifest], ...]:
@@ -113,7 +128,7 @@ def _is_complete(workload: Manifest) -> bool:
     updated = status.get("updatedReplicas", status.get("updatedNumberScheduled", wanted))
     refused = any(one.get("status") == "False" for one in workload.items("status", "conditions"))
     complete = isinstance(wanted, int) and wanted > 0 and wanted == ready == updated
-    return bool(complete and not refused)
+    return complete and not refused
 
 
 def _is_ready(pod: Manifest, *, restarts: int) -> bool:
@@ -123,11 +138,11 @@ def _is_ready(pod: Manifest, *, restarts: int) -> bool:
     runs = pod.dig("status", "phase") in (None, "", "Running")
     ready = bool(statuses) and all(s.get("ready") is True for s in statuses)
     few = sum(int(s.get("restartCount") or 0) for s in statuses) <= restarts
-    return runs and ready and few and _is_true(pod, "Ready", unsaid=True)
+    return bool(runs and ready and few) and _is_true(pod, "Ready", unsaid=True)
 
 
 def _is_done(pod: Manifest) -> bool:
-    return pod.dig("status", "phase") == "Succeeded"
+    return str(pod.dig("status", "phase")) == "Succeeded"
 
 
 def _is_true(one: Manifest, condition: str, *, unsaid: bool = False) -> bool:
