@@ -285,10 +285,15 @@ async def test_a_right_that_the_file_gives_already_needs_a_sync():
 
 
 async def test_a_name_that_nobody_has_seen_never_becomes_a_plan():
-    for seen in ("nothing", "db-credentials-old", "my/db-credentials"):
+    for seen in ("nothing", "db-credentials-old", "my-shop/db-credentials", "db-credentials.old"):
         told, _ = await Desk(DEPLOYMENT).validate(secret("USER"), seen=seen)
         assert isinstance(told, RunEscalated)
         assert "nothing that is cited shows 'db-credentials'" in told.sentence
+
+
+async def test_a_name_may_be_seen_as_that_of_an_object_of_the_namespace():
+    plan = await Desk(DEPLOYMENT).plan(secret("USER"), seen="object: Secret shop/db-credentials")
+    assert plan.edits[0].new == "db-credentials"
 
 
 async def test_a_right_to_everything_never_becomes_a_plan():

@@ -16,6 +16,7 @@ _WRITTEN = (
 
 _OPERATORS = ("Exists", "Equal")
 _INSIDE = r"\w./:@-"
+_END = r"(?![\w/@-]|[.:]\w)"
 
 
 class NewIsShown:
@@ -33,9 +34,15 @@ class NewIsShown:
             for one in change.hypothesis.evidence
             if one.id in cited and one.kind in _WRITTEN
         ]
-        asked = [word for edit in change.edits for part in parts(edit) if part.rule
-                 and part.rule.shown for word in _words(part.new)]  # fmt: skip
-        unseen = [word for word in asked if not any(_stands_in(word, text) for text in seen)]
+        asked = [
+            word
+            for edit in change.edits
+            for part in parts(edit)
+            if part.rule and part.rule.shown
+            for word in _words(part.new)
+        ]
+        place = change.hypothesis.finding.object.namespace
+        unseen = [word for word in asked if not any(_stands_in(word, t, place) for t in seen)]
         if unseen:
             return failed(self.name, f"nothing that is cited shows {', '.join(map(repr, unseen))}")
         told = ", ".join(dict.fromkeys(map(repr, asked))) or "none that a bound could not judge"
@@ -50,6 +57,10 @@ def _words(value: Tree) -> Iterator[str]:
         yield str(value)
 
 
-def _stands_in(word: str, text: str) -> bool:
-    """Whether it stands there as a whole: a part of a longer name is another name."""
-    return bool(re.search(rf"(?<![{_INSIDE}]){re.escape(word)}(?![{_INSIDE}])", text))
+def _stands_in(word: str, text: str, namespace: str) -> bool:
+    """Whether it stands there as a whole, or as an object of the same namespace.
+
+    A part of a longer name is another name.
+    """
+    own = rf"(?:{re.escape(namespace)}/)?" if namespace else ""
+    return bool(re.search(rf"(?<![{_INSIDE}]){own}{re.escape(word)}{_END}", text))
