@@ -2,10 +2,10 @@
 
 import re
 
-from tocsin_contracts import CauseClass, FieldPath, Finding
+from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.hearing import Saying, findings
-from tocsin_rca.evidence.undoing import changes, undo
+from tocsin_rca.evidence.undoing import changes, is_start, undo
 
 _FLAGS = re.compile(
     r"(?i)unknown (?:shorthand )?flag\b|flag provided but not defined|flag needs an argument"
@@ -54,7 +54,7 @@ class Arguments:
 
 
 def _with_change(case: Case, finding: Finding) -> Finding:
-    for change in changes(case, lambda field: _is_start(field.path)):
+    for change in changes(case, is_start):
         if edit := undo(case, change):
             update = {
                 "change": edit,
@@ -64,7 +64,3 @@ def _with_change(case: Case, finding: Finding) -> Finding:
             }
             return finding.model_copy(update=update)
     return finding
-
-
-def _is_start(path: FieldPath) -> bool:
-    return any(step in ("args", "command") for step in path)

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from tocsin_contracts import CauseClass, FieldPath, Finding
+from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import proof, sure
 from tocsin_rca.evidence.hearing import Saying, findings, quoted, subject
 from tocsin_rca.evidence.statements import Told, statements
-from tocsin_rca.evidence.undoing import changes, undo
+from tocsin_rca.evidence.undoing import changes, is_start, undo
 
 _START = re.compile(
     r"exec: \\?\"(?P<program>[^\"\\]{1,200})\\?\":? (?:executable file not found|stat "
@@ -72,7 +72,7 @@ def _not_started(case: Case) -> tuple[Told, ...]:
 def _finding(case: Case, told: tuple[Told, ...]) -> Finding:
     first, who = told[0], subject(case, told[0].about)
     program = next((text for text in first.match.groups() if text), "nothing")
-    change = next(changes(case, lambda field: _is_start(field.path)), None)
+    change = next(changes(case, is_start), None)
     edit = undo(case, change) if change else None
     seen = (change.seen.id,) if change and edit else ()
     return Finding(
@@ -84,7 +84,3 @@ def _finding(case: Case, told: tuple[Told, ...]) -> Finding:
         change=edit,
         because=f"{change.told} changed it; this undoes that." if change and edit else "",
     )
-
-
-def _is_start(path: FieldPath) -> bool:
-    return any(step in ("args", "command") for step in path)

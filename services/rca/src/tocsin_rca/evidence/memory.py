@@ -4,10 +4,7 @@ from decimal import Decimal
 
 from tocsin_contracts import Scalar
 from tocsin_gitops.quantity import NotAQuantity, parse
-
-_MI = 2**20
-_GI = 2**30
-_SIZES = sorted(size * _MI for n in range(4, 17) for size in (2**n, 3 * 2 ** (n - 1)))
+from tocsin_rca.evidence.sizes import MEMORY
 
 
 def bytes_of(quantity: Scalar) -> Decimal | None:
@@ -30,8 +27,4 @@ def doubled(limit: Scalar) -> str | None:
     now = bytes_of(limit)
     if now is None:
         return None
-    return next((_written(size) for size in _SIZES if 2 * now <= size <= 4 * now), None)
-
-
-def _written(size: int) -> str:
-    return f"{size // _GI}Gi" if size % _GI == 0 else f"{size // _MI}Mi"
+    return next((text for size, text in MEMORY if 2 * now <= size <= 4 * now), None)

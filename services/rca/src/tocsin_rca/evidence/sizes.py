@@ -11,10 +11,12 @@ _CPU = tuple(
         *("2", "3", "4", "6", "8", "12", "16", "24", "32"),
     )
 )
-_MEMORY = tuple(
+MEMORY = tuple(
     (size, f"{size // _GI}Gi" if size % _GI == 0 else f"{size // _MI}Mi")
-    for size in sorted(n * _MI for base in range(7, 18) for n in (2**base, 3 * 2 ** (base - 1)))
+    for size in sorted(n * _MI for base in range(4, 18) for n in (2**base, 3 * 2 ** (base - 1)))
 )
+"""Usual sizes in bytes, the least first, and how people write them."""
+
 _ROOM = Decimal("0.75")
 _FURTHEST = 4
 
@@ -24,7 +26,7 @@ def fitting(resource: str, asked: Decimal, largest: Decimal) -> str | None:
 
     None also if that is less than a quarter of what is asked for: then nobody can tell what is.
     """
-    sizes = _CPU if resource == "cpu" else _MEMORY
+    sizes = _CPU if resource == "cpu" else MEMORY
     found = [text for size, text in sizes if asked / _FURTHEST <= size <= largest * _ROOM]
     return found[-1] if found else None
 

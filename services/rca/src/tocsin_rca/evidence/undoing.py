@@ -23,6 +23,11 @@ def changes(case: Case, fits: Callable[[ChangedField], bool]) -> Iterator[Change
             known.add(key)
 
 
+def is_start(field: ChangedField) -> bool:
+    """Whether it is about how a container starts: its command and arguments."""
+    return any(step in ("args", "command") for step in field.path)
+
+
 def undo(case: Case, change: Change) -> FieldChange | None:
     """Return what gives the field its old value again; None if it had none or has none."""
     field = change.field
