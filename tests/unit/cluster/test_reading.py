@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tocsin_cluster.printed import Printed, parse
-from tocsin_cluster.reading import read
+from tocsin_cluster.reading import listing, read
 from tocsin_cluster.reading.tables import rows
 
 WORDS = st.text("abcz019-./:%<>()", min_size=1, max_size=12)
@@ -210,3 +210,10 @@ def test_a_hostile_text_costs_little_and_breaks_nothing(command, text):
     began = time.process_time()
     read([Printed.of(f"{command} -n shop", text)], "shop")
     assert time.process_time() - began < 2
+
+
+def test_columns_that_are_called_after_labels_of_nodes_are_labels():
+    text = "NAME  ARCH   ZONE     TAINTS\nn1    arm64  eu-1a    team=ml:NoSchedule\n"
+    (read_node,) = listing.objects(text, parse("nodes labels=True"), "")
+    wanted = {"kubernetes.io/arch": "arm64", "topology.kubernetes.io/zone": "eu-1a"}
+    assert read_node.labels == wanted

@@ -4,6 +4,7 @@ from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import CauseClass, ChangeOp
 from tocsin_rca.analyzers.gateway_route import GatewayRoute
 from tocsin_rca.analyzers.ingress_route import IngressRoute
+from tocsin_rca.analyzers.isolation import Isolation
 from tocsin_rca.analyzers.network_degraded import NetworkDegraded
 from tocsin_rca.analyzers.network_policy import NetworkPolicy
 from tocsin_rca.analyzers.pod_dns import PodDns
@@ -344,3 +345,44 @@ async def test_a_port_that_only_a_description_names_is_found_in_the_file_by_its_
     scene.declared = [Declared("r", "0" * 40, "cart.yaml", Manifest(written))]
     (finding,) = ServicePort().analyze(await scene.case(scene.alert("cart", "Service")))
     assert finding.change.path == ("spec", "ports", 0, "targetPort")
+
+
+LOCKED = """Name:         lock
+Spec:
+  PodSelector:     {selects}
+  Allowing ingress traffic:
+    <none> (Selected pods are isolated for ingress connectivity)
+  Allowing egress traffic:
+    {egress}
+  Policy Types: Ingress, Egress
+"""
+
+
+@pytest.mark.parametrize(
+    ("selects", "egress", "line", "says"),
+    [
+        ("<none>", "<none>", "lookup db.shop: i/o timeout", True),
+        ("<none>", "<none>", "Error: getaddrinfo EAI_AGAIN db.shop", True),
+        ("<none>", "<none>", "dial tcp 10.0.0.4:5432: connect: connection refused", False),
+        ("<none>", "<none>", "INFO started", False),
+        ("app=db", "<none>", "lookup db.shop: i/o timeout", False),
+        ("<none>", "To Port: 53/UDP", "lookup db.shop: i/o timeout", False),
+    ],
+)
+async def test_a_namespace_that_is_shut_off_as_a_whole_is_seen_without_its_workloads(
+    scene, selects, egress, line, says
+):
+    (scene.folder / "index.yaml").write_text("namespace: shop")
+    described = LOCKED.format(selects=selects, egress=egress)
+    (scene.folder / "kubectl describe networkpolicy.txt").write_text(described)
+    (scene.folder / "kubectl logs web-1.txt").write_text(f"ERROR {line}")
+    found = Isolation().analyze(await scene.case(scene.alert(kind="Service")))
+    assert [one.cause.value for one in found] == ["network_policy_blocks"] * says
+
+
+async def test_policies_beside_workloads_are_judged_by_what_the_workloads_need(scene):
+    scene.deployment()
+    scene.pod(ready=True, restartCount=0, state={"running": {}})
+    scene.add("NetworkPolicy", "lock", {"podSelector": {}, "policyTypes": ["Egress"]})
+    scene.log("ERROR lookup db.shop: i/o timeout", previous=False)
+    assert Isolation().analyze(await scene.case()) == ()

@@ -169,8 +169,9 @@ async def test_a_release_without_errors_is_fine(scene):
     assert await released(scene, "INFO all is well") == ()
 
 
-async def test_another_repository_is_no_other_version(scene):
-    assert await released(scene, "ERROR x", before="reg.example/other/web:1") == ()
+async def test_another_repository_is_doubted_to_be_another_version(scene):
+    (finding,) = await released(scene, "ERROR x", before="reg.example/other/web:1")
+    assert finding.confidence < 0.9
 
 
 async def test_a_release_after_the_alert_or_beside_a_failing_callee_is_doubted(scene):
@@ -378,3 +379,16 @@ async def test_a_drift_is_the_cause_only_of_an_alert_that_speaks_of_it(scene, ti
     (finding,) = Drift().analyze(await scene.case(alert(scene, title)))
     assert "replicas is '1' and should be '3'" in finding.summary
     assert (finding.confidence >= 0.9, finding.change) == (sure, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "says"), [(139, True), (134, True), (137, False), (143, False), (1, False), (0, False)]
+)
+async def test_a_program_that_the_kernel_ended_for_its_own_fault_is_in_error(scene, code, says):
+    scene.deployment()
+    ended = {"lastState": {"terminated": {"reason": "Error", "exitCode": code}}}
+    scene.pod(
+        ready=False, restartCount=4, state={"waiting": {"reason": "CrashLoopBackOff"}}, **ended
+    )
+    found = AppSymptoms().analyze(await scene.case(alert(scene, "KubePodCrashLooping")))
+    assert [one.cause.value for one in found] == ["app_error"] * says

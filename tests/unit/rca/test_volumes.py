@@ -167,3 +167,22 @@ async def test_a_full_disk_of_a_pod_without_a_claim_is_not_sure(scene):
     scene.log(FULL)
     (finding,) = VolumeFull().analyze(await scene.case())
     assert finding.confidence < 0.9
+
+
+@pytest.mark.parametrize(
+    ("phase", "labels", "says"),
+    [
+        ("Released", {}, True),
+        (None, {"phase": "Released"}, True),
+        (None, {"phase": "Failed"}, False),
+        ("Available", {"phase": "Released"}, False),
+        ("Bound", {}, False),
+    ],
+)
+async def test_a_released_volume_still_belongs_to_its_old_claim(scene, phase, labels, says):
+    scene.deployment()
+    if phase:
+        volume(scene, phase=phase)
+    told = scene.alert(persistentvolume="pv-1", **labels)
+    found = ClaimBinding().analyze(await scene.case(told))
+    assert [one.cause.value for one in found] == ["pv_already_bound"] * says

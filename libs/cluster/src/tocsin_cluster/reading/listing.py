@@ -16,7 +16,16 @@ from tocsin_cluster.reading.tables import Row, rows
 Raw = dict[str, Any]
 
 _PORT = re.compile(r"(?P<port>\d{1,5})(?::(?P<node>\d{1,5}))?/(?P<protocol>\w{1,10})")
-_TAKEN = ("NAME", "NAMESPACE", "LABELS")
+_OF_NODES = {
+    "ARCH": "kubernetes.io/arch",
+    "ARCHITECTURE": "kubernetes.io/arch",
+    "OS": "kubernetes.io/os",
+    "INSTANCE-TYPE": "node.kubernetes.io/instance-type",
+    "ZONE": "topology.kubernetes.io/zone",
+    "REGION": "topology.kubernetes.io/region",
+}
+"""Labels of nodes that columns are called after."""
+
 _SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Event", ("LAST SEEN", "REASON")),
     ("Pod", ("READY", "STATUS", "RESTARTS")),
@@ -57,7 +66,7 @@ def objects(text: str, command: Command, namespace: str) -> Iterator[Manifest]:
         kind, name = _kind_and_name(row, command)
         if kind and name and kind != "Event" and not _is_measured(row):
             where = row.get("NAMESPACE") or command.namespace or namespace
-            metadata: Raw = {"name": name, "labels": _labels(row, command)}
+            metadata: Raw = {"name": name, "labels": _labels(row, command, kind)}
             if kind == "StorageClass":
                 metadata |= _of_storage_class(name)
             if kind not in CLUSTER_WIDE:
@@ -72,9 +81,11 @@ def pairs(cell: str) -> dict[str, str]:
     return {key.strip(): value for key, equals, value in split if equals}
 
 
-def _labels(row: Row, command: Command) -> dict[str, str]:
-    """Read the column of all labels, and those that `-L` asked for by name."""
+def _labels(row: Row, command: Command, kind: str) -> dict[str, str]:
+    """Read the column of all labels, those that `-L` asked for by name, and usual ones of nodes."""
     asked = {key: row.get(key.rpartition("/")[2].upper(), "") for key in command.columns}
+    if kind == "Node":
+        asked |= {key: row[name] for name, key in _OF_NODES.items() if name in row}
     return pairs(row.get("LABELS", "")) | {k: v for k, v in asked.items() if v not in NOTHING}
 
 

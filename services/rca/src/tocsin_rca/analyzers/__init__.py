@@ -34,6 +34,7 @@ from tocsin_rca.analyzers.image_pull import ImagePull
 from tocsin_rca.analyzers.image_tag import ImageTag
 from tocsin_rca.analyzers.ingress_route import IngressRoute
 from tocsin_rca.analyzers.init_container import InitContainer
+from tocsin_rca.analyzers.isolation import Isolation
 from tocsin_rca.analyzers.job_limits import JobLimits
 from tocsin_rca.analyzers.limit_range import LimitRange
 from tocsin_rca.analyzers.memory_leak import MemoryLeak
@@ -106,6 +107,7 @@ BUILTIN: tuple[Analyzer, ...] = (
     PodCapacity(),
     Preemption(),
     NetworkPolicy(),
+    Isolation(),
     ServiceAddress(),
     ServicePort(),
     Unreachable(),

@@ -7,6 +7,7 @@ from tocsin_rca.evidence.alerted import Theme, alert_ids, tells_of
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.complaints import complaints
 from tocsin_rca.evidence.lines import Line, ids_of, lines, quoted
+from tocsin_rca.evidence.statements import told
 
 _TOOK = re.compile(
     r"(?i)(?:took|completed in|rendered in|elapsed|duration|latency|response[_ ]time|finished in"
@@ -14,6 +15,10 @@ _TOOK = re.compile(
     r" ?(?P<unit>ms|milliseconds?|s\b|sec\w{0,4}|µs|us)"
 )
 _SLOW_SAID = re.compile(r"(?i)slow (?:query|request|response|operation|log)|took too long")
+_FAULTS = (132, 134, 135, 136, 139)
+"""Exit codes of programs that the kernel ended for what they did: 128 and the signal."""
+
+_FAULT = re.compile(r"(?i)\bSIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|segmentation fault|core dumped")
 _SECONDS = {"m": 0.001, "s": 1.0, "µ": 1e-6, "u": 1e-6}
 _SLOW = 1.0
 """Seconds that a person notices."""
@@ -33,9 +38,33 @@ class AppSymptoms:
             found.append(_latency(case, slow))
         if wrong:
             found.append(_error(case, wrong))
+        elif broken := _broken(case):
+            found.append(_died(case, broken))
         elif _is_only_told(case):
             found.append(_error(case, ()))
         return tuple(found)
+
+
+def _broken(case: Case) -> tuple[str, ...]:
+    """Return what shows that the program broke off by a fault in its own code."""
+    codes = (
+        sighting.pod.id
+        for sighting in case.containers
+        if any(ending.get("exitCode") in _FAULTS for ending in sighting.endings)
+    )
+    return tuple(dict.fromkeys(codes)) or tuple(one.id for one in told(case, _FAULT))
+
+
+def _died(case: Case, ids: tuple[str, ...]) -> Finding:
+    about = _about(case)
+    return Finding(
+        cause=CauseClass.APP_ERROR,
+        object=about,
+        confidence=0.75,
+        summary=f"{about} breaks off by a fault of its own, such as an invalid memory access.",
+        evidence=ids[:4],
+        because="Nothing that was seen outside of it explains that.",
+    )
 
 
 def _is_only_told(case: Case) -> bool:

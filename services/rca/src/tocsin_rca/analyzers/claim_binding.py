@@ -8,7 +8,7 @@ from tocsin_cluster.manifest import Manifest, texts
 from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, ObjectRef, Scalar
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.claims import Claim, Obstacle, obstacles, pending_claims
-from tocsin_rca.evidence.concern import sure
+from tocsin_rca.evidence.concern import alert_id, sure
 from tocsin_rca.evidence.hearing import quoted, subject
 from tocsin_rca.evidence.likeness import meant
 from tocsin_rca.evidence.observation import Observation
@@ -73,7 +73,7 @@ class ClaimBinding:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return what events say; where they say nothing, what comparing with the volumes tells."""
-        found: dict[ObjectRef, Finding] = {}
+        found: dict[ObjectRef, Finding] = {one.object: one for one in _released(case)}
         for cause, pattern in _SAID.items():
             for one in told(case, pattern):
                 if _is_of_volumes(one):
@@ -88,6 +88,24 @@ class ClaimBinding:
 def _is_about_class(one: Finding) -> bool:
     """A class needs no object of its own where volumes that were made by hand carry its name."""
     return one.cause is CauseClass.PVC_STORAGE_CLASS_NOT_FOUND and one.change is None
+
+
+def _released(case: Case) -> Iterator[Finding]:
+    """The volume that the alert is about still belongs to a claim that is gone."""
+    labels = case.alert.labels
+    name = labels.get("persistentvolume", "")
+    ref = ObjectRef(kind="PersistentVolume", name=name) if name else None
+    seen = case.object(ref) if ref else None
+    phase = seen.data.dig("status", "phase") if seen else labels.get("phase")
+    if ref and phase == "Released":
+        yield Finding(
+            cause=CauseClass.PV_ALREADY_BOUND,
+            object=ref,
+            confidence=0.93,
+            summary=f"{ref} is released, but still belongs to the claim that it served.",
+            evidence=(seen.id,) if seen else alert_id(case),
+            because="Whether its data may be given away is for a person to say.",
+        )
 
 
 def _is_of_volumes(one: Told) -> bool:
