@@ -53,11 +53,17 @@ def _releases(case: Case) -> Iterator[_Release]:
             continue
         change = case.last_change(case.workload, (*container.path, "image"), now)
         before = change.field.before if change else None
-        if change and isinstance(before, str) and only_version_differs(before, now):
+        same = isinstance(before, str) and (only_version_differs(before, now) or _has_run(case))
+        if change and isinstance(before, str) and same:
             ids = (change.seen.id, workload.id)
             yield _Release(container, before, now, change.told, change.seen.data.at, ids)
         else:
             yield from _rolled_out(case, container, now)
+
+
+def _has_run(case: Case) -> bool:
+    """Whether the program wrote something: then the image exists, whatever it is called."""
+    return any(log.data.text.strip() for log in case.logs)
 
 
 def _rolled_out(case: Case, container: Container, now: str) -> Iterator[_Release]:
@@ -98,6 +104,8 @@ def _finding(case: Case, release: _Release, wrong: tuple[Line, ...]) -> Finding:
 def _doubts(case: Case, release: _Release, wrong: tuple[Line, ...]) -> Iterator[Doubt]:
     if not wrong:
         yield Doubt("no log says what fails", 0.3)
+    if not only_version_differs(release.before, release.now):
+        yield Doubt("it is another image altogether", 0.1)
     if failed_calls(case):
         yield Doubt("calls to others fail as well", 0.15)
     began = case.alert.starts_at

@@ -16,8 +16,9 @@ from tocsin_rca.evidence.statements import logged, told
 
 _LIMIT = ("resources", "limits", "cpu")
 _SAID = re.compile(
-    r"(?i)cpu.?throttl|throttl\w{0,4}[^\n]{0,40}\bcpu|cfs_throttled|nr_throttled[\" =:]{1,4}[1-9]"
+    r"(?i)cpu.?throttl|throttl\w{0,4}[^\n]{0,40}\bcpu|nr_throttled[\" =:]{1,4}[1-9]"
     r"|cpu[^\n]{0,60}\bthrottled"
+    r"|cfs[_ ]throttl[a-z_]{0,30}(?![^\n0-9]{0,50}0(?:\.0{1,4})?(?![\d.]))"
 )
 _BARELY = Decimal("0.9")
 _Change = tuple[FieldChange | None, str, tuple[str, ...]]

@@ -29,6 +29,7 @@ class _Wrong:
     because: str
     sure: float
     seen: tuple[str, ...] = ()
+    further: tuple[FieldChange, ...] = ()
 
 
 class IngressRoute:
@@ -56,7 +57,9 @@ def _backends(case: Case, ingress: Known) -> Iterator[_Wrong]:
         if name and own is None:
             yield _no_service(case, ingress, path, name, services)
         elif own:
-            yield from _no_port(case, ingress, path, backend, own)
+            yield from [*_no_port(case, ingress, path, backend, own)] or _diverted(
+                case, ingress, path, own, services
+            )
 
 
 def _declared(ingress: Known) -> Iterator[tuple[FieldPath, Mapping[str, Any]]]:
@@ -90,6 +93,41 @@ def _no_service(
         field, name, new, f"leads to Service {name}, which does not exist", because,
         0.93 if new else 0.85, tuple(i for s in services for i in s.ids)[:4],
     )  # fmt: skip
+
+
+def _diverted(
+    case: Case, ingress: Known, path: FieldPath, own: Known, services: list[Known]
+) -> Iterator[_Wrong]:
+    """A commit led it away from the very Service that the alert is about."""
+    field = (*path, "service", "name")
+    undone = case.last_change(ingress.ref, field, own.ref.name)
+    before = next((s for s in services if undone and s.ref.name == undone.field.before), None)
+    if undone is None or before is None or before.ref != case.named:
+        return
+    ports = [port.get("port") for port in before.manifest.items("spec", "ports")]
+    number = (*path, "service", "port", "number")
+    asked = ingress.manifest.dig(*number)
+    moves = asked is not None and asked not in ports
+    further = _moved(case, ingress, number, asked, ports) if moves else ()
+    if moves and not further:
+        return
+    yield _Wrong(
+        field, own.ref.name, before.ref.name,
+        f"leads to {own.ref} what is meant for {before.ref}",
+        f"{undone.told} changed it from {undone.field.before}; this undoes that.",
+        0.9, (undone.seen.id, *before.ids), further,
+    )  # fmt: skip
+
+
+def _moved(
+    case: Case, ingress: Known, path: FieldPath, asked: Scalar, ports: list[Any]
+) -> tuple[FieldChange, ...]:
+    """The port that went with the Service, back to one that the right Service has."""
+    undone = case.last_change(ingress.ref, path, asked)
+    before = undone.field.before if undone else None
+    if before not in ports:
+        return ()
+    return (FieldChange(object=ingress.ref, path=path, old=asked, new=before),)
 
 
 def _no_port(
@@ -155,4 +193,5 @@ def _finding(case: Case, ingress: Known, wrong: _Wrong, cause: CauseClass) -> Fi
         evidence=tuple(dict.fromkeys((*ingress.ids, *wrong.seen))),
         change=change if wrong.new is not None else None,
         because=wrong.because,
+        further=wrong.further if wrong.new is not None else (),
     )

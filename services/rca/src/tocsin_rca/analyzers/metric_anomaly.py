@@ -84,7 +84,11 @@ def _finding(case: Case, one: Suspect, ids: list[str]) -> Finding:
 def _named(case: Case, subject: str) -> ObjectRef:
     """The workload of that name, if one is known."""
     place = case.workload or case.named
+    if not subject and place:
+        return place
     namespace = place.namespace if place else case.alert.labels.get("namespace", "")
     refs = [runs.ref for runs in running(case, namespace)]
     own = [ref for ref in refs if subject == ref.name or subject.startswith(f"{ref.name}-")]
-    return own[0] if own else ObjectRef(kind="Service", namespace=namespace, name=subject)
+    return (
+        own[0] if own else ObjectRef(kind="Service", namespace=namespace, name=subject or "unknown")
+    )

@@ -14,12 +14,19 @@ _SAID = re.compile(
     r"(?i)packet[_ -]?loss[^\n]{0,40}(?:high|detected|[1-9]\d?(?:\.\d+)?%)|high packet loss"
     r"|(?:network|link)[_ -](?:delay|latency|jitter)[^\n]{0,40}(?:high|injected|detected)"
     r"|retransmi(?:t|ssion)\w{0,3}[^\n]{0,30}(?:high|rate|spik\w{1,2})|NIC Link is Down"
+    r"|network[_ -](?:instability|flapping|degrad(?:ed|ation)|congestion)"
     r"|TX hang|carrier lost|dropped packets"
 )
-_RTT = re.compile(r"(?:rtt|round-trip)[^=\n]{0,40}= ?[\d.]{1,10}/(?P<mean>[\d.]{1,10})/")
+_RTT = re.compile(r"(?:rtt|round-trip)[^=\n]{0,40}= ?[\d.]{1,10}/(?P<ms>[\d.]{1,10})/")
+_CONNECT = re.compile(
+    r"(?i)\btcp[_ ]connect\w{0,3}\b[^\n]{0,80}?[ =:](?P<ms>\d{3,6})(?:\.\d{1,3})? ?ms\b"
+)
 _CHAOS = ("NetworkChaos",)
 _SHAPED = ("delay", "loss", "corrupt", "duplicate", "bandwidth", "netem", "partition")
 _SOME_LOSS, _ALL = 1.0, 100.0
+_SLOW_TO_CONNECT = 500.0
+"""Milliseconds that no program can be the cause of: its kernel answers for it."""
+
 _LATE = 100.0
 """Milliseconds from one pod to another that are far more than a cluster's own network takes."""
 
@@ -63,10 +70,8 @@ def _measured(case: Case) -> Iterator[Line]:
         found = _LOSS.search(line.text)
         if found and _SOME_LOSS <= float(found["share"]) < _ALL:
             yield line
-    for line in saying(case, _RTT):
-        found = _RTT.search(line.text)
-        if found and _is_late(found["mean"]):
-            yield line
+    yield from _late(case, _RTT, _LATE)
+    yield from _late(case, _CONNECT, _SLOW_TO_CONNECT)
     yield from saying(case, _QUEUE)
     yield from saying(case, _SAID)
     for seen in case.observations:
@@ -74,8 +79,15 @@ def _measured(case: Case) -> Iterator[Line]:
             yield Line(seen.id, "a queue of this interface delays or loses packets")
 
 
-def _is_late(mean: str) -> bool:
+def _late(case: Case, pattern: re.Pattern[str], least: float) -> Iterator[Line]:
+    for line in saying(case, pattern):
+        found = pattern.search(line.text)
+        if found and _milliseconds(found["ms"]) >= least:
+            yield line
+
+
+def _milliseconds(text: str) -> float:
     try:
-        return float(mean) >= _LATE
+        return float(text)
     except ValueError:
-        return False
+        return 0

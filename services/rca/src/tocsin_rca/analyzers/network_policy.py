@@ -1,7 +1,7 @@
 """NetworkPolicies that keep pods from name servers, or from what they call."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.admitting import admit, admit_names
@@ -12,7 +12,7 @@ from tocsin_rca.evidence.doubts import Doubt, explained, weighed
 from tocsin_rca.evidence.hosts import means
 from tocsin_rca.evidence.known import Known, Runs, known, running
 from tocsin_rca.evidence.openings import Opening, opening
-from tocsin_rca.evidence.policies import Direction, Door, End, allows, isolates
+from tocsin_rca.evidence.policies import Direction, Door, End, allows, isolates, presumed
 
 _DNS = End("kube-system", {"k8s-app": "kube-dns"}, {"kubernetes.io/metadata.name": "kube-system"})
 _BY_NAME = (How.DNS_SILENT, How.NO_NAME)
@@ -48,6 +48,7 @@ class NetworkPolicy:
         calls = failed_calls(case)
         walls = [*_names(case, policies, calls), *_asked(case, policies, calls)]
         walls += [*_configured(case, policies, calls), *_outside(case, policies, calls)]
+        walls += _named(case, policies, calls)
         found: dict[str, Finding] = {}
         for finding in sorted((_finding(case, w) for w in walls), key=lambda f: -f.confidence):
             found.setdefault(str(finding.object), finding)
@@ -108,13 +109,34 @@ def _outside(case: Case, policies: tuple[Known, ...], calls: tuple[Call, ...]) -
         for caller in _callers(case, policies, (call,)):
             if callee(case, place, caller.ref.namespace):
                 continue
-            own, door = end(case, caller), Door(place.port)
-            wall = _blocked(policies, own, Direction.EGRESS, None, door)
-            if wall:
+            own, door = _end(case, policies, caller), Door(place.port)
+            peer = End(caller.ref.namespace, None) if place.is_private else None
+            wall = _blocked(policies, own, Direction.EGRESS, peer, door)
+            if wall and (wall[1] or not place.is_private):
                 chosen, certain = wall
                 yield _Wall(
                     chosen, Direction.EGRESS, caller, place.host, None, door, certain, (call,),
                     caller.known.ids, _is_ours(case, caller),
+                )  # fmt: skip
+
+
+def _named(case: Case, policies: tuple[Known, ...], calls: tuple[Call, ...]) -> Iterator[_Wall]:
+    """Services that were not seen, but pods of that name are shut off from those who ask."""
+    for call in calls:
+        place = call.place
+        if place is None or not place.may_be_a_service or call.how not in _DROPPED:
+            continue
+        for caller in _callers(case, policies, (call,)):
+            meant = place.service(caller.ref.namespace)
+            labels = presumed(policies, meant.namespace, meant.name)
+            if labels is None or callee(case, place, caller.ref.namespace):
+                continue
+            own, door = End(meant.namespace, labels), Door(place.port)
+            wall = _blocked(policies, own, Direction.INGRESS, end(case, caller), door)
+            if wall:
+                yield _Wall(
+                    wall[0], Direction.INGRESS, caller, meant.name, end(case, caller), door,
+                    wall[1], (call,), caller.known.ids, _is_ours(case, caller),
                 )  # fmt: skip
 
 
@@ -165,6 +187,14 @@ def _callers(case: Case, policies: tuple[Known, ...], failed: tuple[Call, ...]) 
     pods = {call.line.pod for call in failed if call.line.pod}
     wrote = tuple(r for r in every if any(pod.startswith(r.ref.name) for pod in pods))
     return wrote or tuple(r for r in every if r.ref == case.workload) or tuple(every)
+
+
+def _end(case: Case, policies: tuple[Known, ...], runs: Runs) -> End:
+    """What is known of the pods; where their labels were not seen, what their name suggests."""
+    known_end = end(case, runs)
+    if known_end.labels is not None:
+        return known_end
+    return replace(known_end, labels=presumed(policies, runs.ref.namespace, runs.ref.name))
 
 
 def _is_ours(case: Case, runs: Runs) -> bool:
@@ -238,6 +268,8 @@ def _has_rules(policy: Known, wall: _Wall) -> bool:
 
 
 def _doubts(case: Case, wall: _Wall) -> Iterator[Doubt]:
+    if wall.caller and not wall.caller.labels and wall.direction is Direction.EGRESS:
+        yield Doubt("the labels of the pods were not seen, but their name fits the policy", 0.1)
     if not wall.certain:
         yield Doubt("a rule with a named port or an address range may allow it", 0.3)
     if wall.failed and all(call.how is How.REFUSED for call in wall.failed):

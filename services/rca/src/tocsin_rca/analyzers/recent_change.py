@@ -1,16 +1,19 @@
-"""The one value that a commit changed shortly before a program began to fail."""
+"""What a commit changed shortly before a program began to fail: a value, or how it is started."""
 
 from collections.abc import Iterator
 from datetime import timedelta
 
-from tocsin_contracts import CauseClass, FieldChange, Finding
+from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.alerted import Theme, tells_of
+from tocsin_rca.evidence.calls import failed_calls
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.complaints import complaints
 from tocsin_rca.evidence.configured import Configured, configured
 from tocsin_rca.evidence.known import running
 from tocsin_rca.evidence.lines import ids_of, quoted
 from tocsin_rca.evidence.sightings import Change
+from tocsin_rca.evidence.undoing import changes, undo
+from tocsin_rca.ports import ChangedField
 
 _SOON = timedelta(hours=2)
 _THEMES = (Theme.ERRORS, Theme.LATENCY, Theme.CRASH)
@@ -23,6 +26,9 @@ class RecentChange:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; that logs name no value leaves it likely and no more."""
+        return self._of_settings(case) or tuple(_of_the_start(case))[:1]
+
+    def _of_settings(self, case: Case) -> tuple[Finding, ...]:
         if not complaints(case) or not any(tells_of(case, theme) for theme in _THEMES):
             return ()
         changed = tuple(_changed(case))
@@ -40,6 +46,37 @@ def _changed(case: Case) -> Iterator[tuple[Configured, Change]]:
                 continue
             if timedelta(0) <= began - change.seen.data.at <= _SOON:
                 yield setting, change
+
+
+def _of_the_start(case: Case) -> Iterator[Finding]:
+    """Another command or other arguments, and nothing else, since when calls or programs fail."""
+    signs = (*(call.line.id for call in failed_calls(case)), *ids_of(complaints(case)))
+    workload, began = case.workload, case.alert.starts_at
+    if not signs or not workload or not any(tells_of(case, theme) for theme in _THEMES):
+        return
+    for change in changes(case, lambda field: _starts(field, workload)):
+        history = change.seen.data
+        whole = all(_starts(field, workload) for field in history.fields)
+        if whole and began and timedelta(0) <= began - history.at <= _SOON:
+            undone = [undo(case, Change(change.seen, field)) for field in history.fields]
+            known = [one for one in undone if one]
+            yield Finding(
+                cause=CauseClass.CONTAINER_ARGS_INVALID,
+                object=workload,
+                confidence=0.75,
+                summary=f"{workload} fails since it is started in another way:"
+                f" {change.field.before!r} became {change.field.after!r}.",
+                evidence=tuple(dict.fromkeys((change.seen.id, *signs[:3]))),
+                change=known[0] if None not in undone else None,
+                further=tuple(known[1:]) if None not in undone else (),
+                because=f"{change.told} changed it; this undoes that.",
+            )
+
+
+def _starts(field: ChangedField, workload: ObjectRef) -> bool:
+    """Whether a field says how a container of the workload is started."""
+    same = (field.document.kind, field.document.name) == (workload.kind, workload.name)
+    return same and any(step in field.path[-2:] for step in ("command", "args"))
 
 
 def _finding(case: Case, setting: Configured, change: Change) -> Finding:

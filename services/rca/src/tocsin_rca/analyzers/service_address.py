@@ -13,7 +13,9 @@ from tocsin_rca.evidence.hosts import Place, is_host_name, means, places
 from tocsin_rca.evidence.known import Known, known, running
 from tocsin_rca.evidence.sightings import Change
 
-_HOST_NAME = re.compile(r"(?i)(?:^|[_.-])(?:host|hostname|addr|address|server|endpoint|service)$")
+_HOST_NAME = re.compile(
+    r"(?i)(?:^|[_.-])(?:host|hostname|addr|address|server|endpoint|service|ur[il])$"
+)
 _PORT_NAME = re.compile(r"(?i)(?:^|[_.-])port$")
 _ALIKE = 0.75
 _LONGEST_VALUE = 300
@@ -51,6 +53,7 @@ class ServiceAddress:
             return ()
         calls = failed_calls(case)
         namespaces = {service.ref.namespace for service in services}
+        namespaces |= {case.workload.namespace} if case.workload else set()
         asked = (told for ns in namespaces for told in _told(case, ns, calls))
         found = (_finding(case, one, services) for one in asked)
         return tuple(finding for finding in found if finding is not None)
@@ -92,7 +95,10 @@ def _finding(case: Case, told: _Told, services: tuple[Known, ...]) -> Finding | 
     asked = [s for s in services if means(told.place, s.ref, namespace)]
     if asked:
         right = _port_of(case, told, asked[0])
-    elif told.place.service(namespace).namespace in {s.ref.namespace for s in services}:
+    elif told.place.service(namespace).namespace in {
+        namespace,
+        *(s.ref.namespace for s in services),
+    }:
         right = _name_of(case, told, services)
     else:
         right = None
@@ -130,7 +136,30 @@ def _name_of(case: Case, told: _Told, services: tuple[Known, ...]) -> _Right | N
         value = told.setting.value.replace(host, alike[0].ref.name + host[len(name) :], 1)
         because = f"{alike[0].ref} is the only Service with a name like that."
         return _Right(value, because, alike[0], 0.92)
-    return None
+    return _meant(told, near, name) or _elsewhere(told, services)
+
+
+def _meant(told: _Told, near: list[Known], name: str) -> _Right | None:
+    """The Service that the setting itself is called after: CART_ADDR stands for `cart`."""
+    stem = _HOST_NAME.sub("", told.setting.name).lower().replace("_", "-").strip("-")
+    found = [s for s in near if s.ref.name == stem and _has_port(s, told.place.port)]
+    if not found or not told.failed:
+        return None
+    host = told.place.host
+    value = told.setting.value.replace(host, stem + host[len(name) :], 1)
+    because = f"{found[0].ref} has the name and the port that {told.setting.name} is about."
+    return _Right(value, because, found[0], 0.93)
+
+
+def _elsewhere(told: _Told, services: tuple[Known, ...]) -> _Right | None:
+    """The Service of that very name in another namespace, which a short name does not reach."""
+    host = told.place.host
+    found = [s for s in services if s.ref.name == host and _has_port(s, told.place.port)]
+    if len(found) != 1 or not told.failed:
+        return None
+    value = told.setting.value.replace(host, f"{host}.{found[0].ref.namespace}", 1)
+    because = f"{found[0].ref} is the only Service of that name, and it is in another namespace."
+    return _Right(value, because, found[0], 0.93)
 
 
 def _is_alike(one: str, other: str) -> bool:

@@ -5,6 +5,7 @@ import re
 from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import alert_id, alert_words, proof
+from tocsin_rca.evidence.measurements import steps_in
 
 _ALERT = re.compile(
     r"(?i)traffic.{0,20}(?:spike|surge|burst|flood)|(?:spike|surge|burst) (?:in|of)"
@@ -17,6 +18,12 @@ _MEASURED = re.compile(
     r"|surg\w{1,3}"
     r"|anomal\w{1,6}|\d{1,4}(?:\.\d{1,3})? ?(?:x|times) (?:the )?(?:normal|usual|baseline|average))"
 )
+_REQUESTS = re.compile(
+    r"(?i)requests?(?:_rate|_total|/s|[ _]per[ _]|[ _]rate|$)|\b(?:rps|qps)\b|_rq(?:_|\b)"
+    r"|throughput|traffic"
+)
+_OF_TROUBLE = re.compile(r"(?i)error|5xx|4xx|fail|latenc|duration|p9\d|seconds|_ms\b")
+_FLOOD = 3
 
 
 class TrafficSpike:
@@ -27,7 +34,7 @@ class TrafficSpike:
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; how much load is welcome is for a person to say."""
         alerted = _ALERT.search(alert_words(case)) is not None
-        measured = [one for one in case.checks if _MEASURED.search(one.data.text[:64_000])]
+        measured = [one for one in case.checks if _is_measured(one.data.text[:64_000])]
         if not (alerted or measured):
             return ()
         namespace = case.alert.labels.get("namespace") or "unknown"
@@ -38,8 +45,14 @@ class TrafficSpike:
             Finding(
                 cause=CauseClass.TRAFFIC_SPIKE_RATE_LIMITED,
                 object=subject,
-                confidence=0.9 if alerted and measured else 0.8 if alerted else 0.65,
+                confidence=0.9 if alerted and measured else 0.8 if alerted else 0.7,
                 summary=f"{subject} gets more requests than usual, and nothing shows a fault.",
                 evidence=proof(case, *ids),
             ),
         )
+
+
+def _is_measured(text: str) -> bool:
+    grown = (one.metric for one in steps_in(text) if one.now >= _FLOOD * max(one.usual, 1))
+    floods = any(_REQUESTS.search(one) and not _OF_TROUBLE.search(one) for one in grown)
+    return floods or _MEASURED.search(text) is not None

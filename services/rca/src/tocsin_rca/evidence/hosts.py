@@ -12,6 +12,9 @@ _PLACE = re.compile(
 )
 _AFTER_SCHEME = re.compile(r"://(?:[^/@\s'\"]{0,120}@)?(?P<host>[A-Za-z0-9][A-Za-z0-9_.-]{0,120})")
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_PRIVATE = re.compile(
+    r"10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\."
+)
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9-]{1,63}){0,6}\.?", re.I)
 _CLUSTER = (".svc", ".svc.cluster.local", ".cluster.local")
 _LARGEST_PORT = 65535
@@ -28,6 +31,11 @@ class Place:
     def is_address(self) -> bool:
         """Whether the host is an IPv4 address."""
         return _IP.fullmatch(self.host) is not None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the host is an address that may be that of a pod."""
+        return self.is_address and _PRIVATE.match(self.host) is not None
 
     @property
     def is_local(self) -> bool:

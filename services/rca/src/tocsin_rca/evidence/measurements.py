@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -37,12 +38,32 @@ _STEP = re.compile(
     r"|dropped|decreased|fell)\s{1,3}from\s{1,3}(?P<usual>\d{1,12}(?:\.\d{1,6})?)\s?\S{0,6}\s{1,3}to\s{1,3}"
     r"(?P<now>\d{1,12}(?:\.\d{1,6})?)"
 )
+_NUMBER = r"(?:\d{1,12}(?:\.\d{1,6})?)"
+_BESIDE = re.compile(
+    r"(?i)^\s{0,8}(?P<subject>[\w.-]{2,80})[\s:|,]{1,8}(?P<metric>[\w ./%()-]{2,60}?)[\s:|,=]{1,8}"
+    rf"(?:baseline|normally|usually|usual|normal|before|was)[\s:=]{{1,4}}(?P<usual>{_NUMBER})\S{{0,6}}"
+    rf"[\s,;|]{{1,8}}(?:now|currently|current|after|is)[\s:=]{{1,4}}(?P<now>{_NUMBER})"
+)
+_INTO = re.compile(
+    rf"^\s{{0,8}}(?P<metric>[A-Za-z][\w .%-]{{1,60}}?)[\s:=]{{1,4}}(?P<usual>{_NUMBER})"
+    rf"\s?[a-zA-Z%/]{{0,6}}\s{{1,3}}(?:-{{1,2}}>|→|=>)\s{{1,3}}(?P<now>{_NUMBER})"
+)
 _DEEPEST = 8
 _MOST = 4000
 _MOST_LINES = 400
 _ALARMING = 3.0
 _SAID = 5.0
 """The weight of an anomaly that a tool only names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A number that is not what it usually is; the subject is empty where the line names none."""
+
+    subject: str
+    metric: str
+    usual: float
+    now: float
 
 
 def series_in(data: Any) -> tuple[Series, ...]:
@@ -56,6 +77,12 @@ def anomalies_in(data: Any, text: str) -> tuple[Suspect, ...]:
     if not found:
         found = [one for line in text.splitlines()[:_MOST_LINES] if (one := _told(line[:500]))]
     return tuple(dict.fromkeys(found))
+
+
+def steps_in(text: str) -> tuple[Step, ...]:
+    """Return the changes of numbers that lines tell of, with what was usual and what is now."""
+    found = (_step(line[:500]) for line in text.splitlines()[:_MOST_LINES])
+    return tuple(one for one in found if one)
 
 
 def calls_in(data: Any, text: str) -> Calls:
@@ -117,13 +144,24 @@ def _anomaly(raw: Mapping[str, Any]) -> Suspect | None:
 
 
 def _told(line: str) -> Suspect | None:
+    step = _step(line)
+    if step is None:
+        return None
+    score = abs(step.now - step.usual) / max(abs(step.usual), 1e-9)
+    return Suspect(step.subject, step.metric, min(score, 1e6)) if score >= 1 else None
+
+
+def _step(line: str) -> Step | None:
     found = _STEP.search(line) if " from " in line and " to " in line else None
+    found = found or _BESIDE.match(line) or _INTO.match(line)
     if found is None:
         return None
-    usual, now = float(found["usual"]), float(found["now"])
-    score = abs(now - usual) / max(abs(usual), 1e-9)
-    return (
-        Suspect(found["subject"], found["metric"].strip(), min(score, 1e6)) if score >= 1 else None
+    named = found.groupdict()
+    return Step(
+        named.get("subject") or "",
+        found["metric"].strip(),
+        float(found["usual"]),
+        float(found["now"]),
     )
 
 

@@ -67,6 +67,19 @@ def directions(policy: Known) -> tuple[Direction, ...]:
     return (Direction.INGRESS, Direction.EGRESS) if has_egress else (Direction.INGRESS,)
 
 
+def presumed(policies: Iterable[Known], namespace: str, name: str) -> Labels | None:
+    """Return the labels that a policy selects by, if pods of that name surely carry them.
+
+    That is a label with the name itself, or one that the name begins with; None if none is.
+    """
+    for policy in policies:
+        wanted = texts(policy.manifest.dig("spec", "podSelector", "matchLabels"))
+        fits = [value for value in wanted.values() if name == value or name.startswith(f"{value}-")]
+        if policy.ref.namespace == namespace and len(wanted) == 1 and fits:
+            return wanted
+    return None
+
+
 def allows(policy: Known, direction: Direction, peer: End | None, door: Door) -> bool | None:
     """Whether some rule lets a connection through; None if that cannot be told.
 
