@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
-from tocsin_rca.evidence.admitting import admit, admit_names
+from tocsin_rca.evidence.admitting import admit
 from tocsin_rca.evidence.callees import Callee, callee, edges, end
 from tocsin_rca.evidence.calls import Call, How, failed_calls
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
 from tocsin_rca.evidence.hosts import means
 from tocsin_rca.evidence.known import Known, Runs, known, running
-from tocsin_rca.evidence.openings import Opening, opening
+from tocsin_rca.evidence.openings import only_opening
 from tocsin_rca.evidence.policies import Direction, Door, End, allows, isolates, presumed
 
 _DNS = End("kube-system", {"k8s-app": "kube-dns"}, {"kubernetes.io/metadata.name": "kube-system"})
@@ -202,7 +202,7 @@ def _is_ours(case: Case, runs: Runs) -> bool:
 
 
 def _finding(case: Case, wall: _Wall) -> Finding:
-    found = _openings(case, wall)
+    found = only_opening(case, wall.policies, wall.direction, wall.peer, wall.door)
     policy = found[0] if found else max(wall.policies, key=lambda p: not _has_rules(p, wall))
     change = found[1].change(policy.ref) if found else _rule(policy, wall)
     because = found[1].because if found else "A rule that allows just this has to be added."
@@ -223,44 +223,14 @@ def _finding(case: Case, wall: _Wall) -> Finding:
 
 
 def _rule(policy: Known, wall: _Wall) -> FieldChange | None:
-    """A rule for just this connection, where calls that failed show that it is needed.
-
-    Of a Service that was not seen nobody knows which port its pods listen on.
-    """
-    if not wall.certain or not wall.failed:
-        return None
-    if wall.peer is _DNS:
-        return admit_names(policy)
-    seen = wall.called.startswith("Service ")
-    return admit(policy, wall.direction, wall.peer, wall.door) if seen else None
+    """A rule for just this, if calls failed: of a Service that was not seen no port is known."""
+    known_port = wall.peer is _DNS or wall.called.startswith("Service ")
+    proven = wall.certain and wall.failed and known_port
+    return admit(policy, wall.direction, wall.peer, wall.door) if proven else None
 
 
 def _at(wall: _Wall) -> str:
     return f" at port {wall.door.port}" if wall.door.port and "port" not in wall.called else ""
-
-
-def _openings(case: Case, wall: _Wall) -> tuple[Known, Opening] | None:
-    """The one field of one policy that would let the connection through and shut out nobody."""
-    every = [
-        (policy, one)
-        for policy in wall.policies
-        for one in opening(policy, wall.direction, wall.peer, wall.door)
-        if not _is_used(case, policy, one)
-    ]
-    return every[0] if len(every) == 1 else None
-
-
-def _is_used(case: Case, policy: Known, one: Opening) -> bool:
-    """Whether something that runs has the label, or the port, that the rule is for now."""
-    every = running(case, policy.ref.namespace)
-    if one.path[-1] == "port":
-        return any(
-            raw.get("containerPort") == one.old
-            for runs in every
-            for container in runs.containers
-            for raw in container.items("ports")
-        )
-    return any(runs.labels.get(str(one.path[-1])) == one.old for runs in every)
 
 
 def _has_rules(policy: Known, wall: _Wall) -> bool:

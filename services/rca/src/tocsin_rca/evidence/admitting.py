@@ -17,7 +17,10 @@ _DNS_PORT = 53
 
 
 def admit(policy: Known, direction: Direction, peer: End | None, door: Door) -> FieldChange | None:
-    """Return the change that lets just this connection through; None if it cannot be named."""
+    """Return the change that lets just this connection through; None if it cannot be named.
+
+    Name servers are let in by their namespace: what their pods are called differs.
+    """
     rule = _rule(policy, direction, peer, door)
     if rule is None or not policy.manifest.whole:
         return None
@@ -28,19 +31,12 @@ def admit(policy: Known, direction: Direction, peer: End | None, door: Door) -> 
     return appended(policy.ref, path, held, rule) if isinstance(held, list) else None
 
 
-def admit_names(policy: Known) -> FieldChange | None:
-    """Return the change that lets pods ask the name servers of the cluster."""
-    servers = End("kube-system", {})
-    return admit(policy, Direction.EGRESS, servers, Door(_DNS_PORT, "UDP"))
-
-
 def _rule(policy: Known, direction: Direction, peer: End | None, door: Door) -> Tree:
     if peer is None or peer.labels is None or door.port is None or not peer.namespace:
         return None
     names = door.port == _DNS_PORT and direction is Direction.EGRESS
-    labels: dict[str, Tree] = {
-        key: value for key, value in peer.labels.items() if key not in _OF_CONTROLLERS
-    }
+    own = {} if names else peer.labels
+    labels: dict[str, Tree] = {k: v for k, v in own.items() if k not in _OF_CONTROLLERS}
     if not labels and not names:
         return None
     chosen: dict[str, Tree] = {"podSelector": {"matchLabels": labels}} if labels else {}

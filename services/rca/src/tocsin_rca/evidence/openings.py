@@ -1,12 +1,13 @@
 """Rules of a NetworkPolicy that miss a connection by one value only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from tocsin_cluster.manifest import dig, texts
 from tocsin_contracts import FieldChange, FieldPath, ObjectRef, Scalar
-from tocsin_rca.evidence.known import Known
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.known import Known, running
 from tocsin_rca.evidence.policies import Direction, Door, End, allows_port
 
 
@@ -22,6 +23,19 @@ class Opening:
     def change(self, policy: ObjectRef) -> FieldChange:
         """Return the change of the policy."""
         return FieldChange(object=policy, path=self.path, old=self.old, new=self.new)
+
+
+def only_opening(
+    case: Case, policies: Iterable[Known], direction: Direction, peer: End | None, door: Door
+) -> tuple[Known, Opening] | None:
+    """Return the one field of one policy that would let it through and shut out nobody."""
+    every = [
+        (policy, one)
+        for policy in policies
+        for one in opening(policy, direction, peer, door)
+        if not _is_used(case, policy, one)
+    ]
+    return every[0] if len(every) == 1 else None
 
 
 def opening(policy: Known, direction: Direction, peer: End | None, door: Door) -> Iterator[Opening]:
@@ -75,3 +89,16 @@ def _are_meant(peers: Any, namespace: str, peer: End) -> bool:
         ]
         for one in (peers if isinstance(peers, list) else ())
     )
+
+
+def _is_used(case: Case, policy: Known, one: Opening) -> bool:
+    """Whether something that runs has the label, or the port, that the rule is for now."""
+    every = running(case, policy.ref.namespace)
+    if one.path[-1] == "port":
+        return any(
+            raw.get("containerPort") == one.old
+            for runs in every
+            for container in runs.containers
+            for raw in container.items("ports")
+        )
+    return any(runs.labels.get(str(one.path[-1])) == one.old for runs in every)
