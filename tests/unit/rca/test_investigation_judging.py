@@ -9,6 +9,7 @@ from tocsin_agents.tools import results
 from tocsin_agents.tools.port import Status, ToolResult
 from tocsin_contracts import (
     CauseClass,
+    ChangeOp,
     EvidenceKind,
     FieldChange,
     HypothesisFormed,
@@ -118,6 +119,12 @@ def test_what_analyzers_found_too_keeps_their_value():
     assert answer.hypothesis.verdict is Verdict.CONFIRMED
 
 
+def test_all_that_has_to_change_together_stays_together():
+    other = FieldChange(object=WEB, path=("spec", "replicas"), old=0, new=1)
+    own = finding(cause=OOM, change=CHANGE, further=(other,))
+    assert judge(known(own), change=None).hypothesis.finding.changes == (CHANGE, other)
+
+
 def test_weak_analyzers_confirm_nothing():
     answer = judge(known(finding(cause=OOM, confidence=0.5)), verdict="confirmed")
     assert answer.hypothesis.verdict is Verdict.LIKELY
@@ -209,6 +216,14 @@ def test_the_old_value_has_to_be_there_in_its_own_type():
     assert not founded("b", held="other", before=("b",))
     assert not founded(8, old="1", held=1, before=(8,))
     assert not founded(True, old=0, held=False, before=(True,))
+
+
+def test_a_model_neither_adds_nor_removes_a_field():
+    for op in (ChangeOp.INSERT, ChangeOp.APPEND, ChangeOp.DELETE):
+        change = CHANGE.model_copy(update={"op": op})
+        assert not is_founded(change, FieldSeen(NOW_HELD, (HELD_BEFORE,)), ())
+    tree = CHANGE.model_copy(update={"new_tree": [HELD_BEFORE]})
+    assert not is_founded(tree, FieldSeen(NOW_HELD, (HELD_BEFORE,)), ())
 
 
 def test_a_field_is_not_removed_nor_left_as_it_is():

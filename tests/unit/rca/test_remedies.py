@@ -9,7 +9,10 @@ from tocsin_rca.analyzers.probe_request import ProbeRequest
 from tocsin_rca.analyzers.rbac import Rbac
 from tocsin_rca.analyzers.reference import MissingReference
 from tocsin_rca.analyzers.volume_rights import VolumeRights
+from tocsin_rca.evidence.remedy import inserted, words
+from tocsin_testing import build
 
+REPLICAS = ("spec", "replicas")
 POD = ("spec", "template", "spec")
 APP = (*POD, "containers", "[name=app]")
 
@@ -230,3 +233,24 @@ async def test_two_verbs_are_given_one_after_the_other(scene):
 async def test_rights_beyond_one_verb_of_one_rule_for_one_account_are_for_people(scene, changes):
     denied(scene, **changes)
     assert (await found(scene, Rbac())).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"old": 1, "new": 2}, "1 -> 2"),
+        ({"op": ChangeOp.INSERT, "old": None, "new": 2}, "add 2"),
+        (
+            {"op": ChangeOp.APPEND, "old": None, "old_tree": [], "new": None, "new_tree": {}},
+            "add {} to []",
+        ),
+        ({"op": ChangeOp.DELETE, "old": 1, "new": None}, "remove 1"),
+    ],
+)
+def test_a_change_is_told_on_one_line(change, told):
+    one = build.field_change(path=REPLICAS, **change)
+    assert words(one) == f"Deployment payments/payments-api spec.replicas: {told}"
+
+
+def test_a_cure_that_is_too_much_for_one_change_is_none():
+    assert inserted(build.field_change().object, REPLICAS, ["x"] * 300) is None

@@ -10,6 +10,7 @@ from tocsin_contracts import (
     InvestigationInconclusive,
     Value,
 )
+from tocsin_rca.evidence.remedy import words
 
 Conclusion = HypothesisFormed | InvestigationInconclusive
 
@@ -24,6 +25,7 @@ class Summary(Value):
     confidence: float = 0
     summary: str = ""
     change: FieldChange | None = None
+    further: tuple[FieldChange, ...] = ()
     others: tuple[CauseClass, ...] = ()
 
 
@@ -56,14 +58,14 @@ def _of(verdict: str, why: str, best: Finding | None, others: Iterable[Finding])
         confidence=round(best.confidence, 3),
         summary=best.summary,
         change=best.change,
+        further=best.further,
         others=causes,
     )
 
 
 def _written(value: object) -> str:
     if isinstance(value, FieldChange):
-        path = ".".join(str(step) for step in value.path)
-        return f"{value.object} {path} {value.old!r} to {value.new!r}"
+        return words(value)
     if isinstance(value, tuple):
-        return ", ".join(str(one) for one in value) or "none"
+        return ", ".join(_written(one) for one in value) or "none"
     return str(value) if value not in (None, "") else "none"

@@ -29,6 +29,19 @@ def with_remedy(finding: Finding, remedy: Remedy | None) -> Finding:
     return finding.model_copy(update=update)
 
 
+def words(change: FieldChange) -> str:
+    """Say a change on one line: where, and what becomes of what."""
+    where = f"{change.object} {'.'.join(map(str, change.path))}"
+    match change.op:
+        case ChangeOp.INSERT:
+            return f"{where}: add {change.after!r}"
+        case ChangeOp.APPEND:
+            return f"{where}: add {change.after!r} to {change.before!r}"
+        case ChangeOp.DELETE:
+            return f"{where}: remove {change.before!r}"
+    return f"{where}: {change.old!r} -> {change.new!r}"
+
+
 def inserted(target: ObjectRef, path: FieldPath, new: Tree) -> FieldChange | None:
     """Return the change that adds a field; None if it is too much for one."""
     return _change(target, path, ChangeOp.INSERT, None, new)

@@ -18,6 +18,7 @@ from tocsin_contracts import (
 from tocsin_kit.untrusted import line
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.conclusion import conclude
+from tocsin_rca.evidence.remedy import words
 
 _LONGEST = 300
 
@@ -115,9 +116,7 @@ def _findings(report: Report) -> Iterator[tuple[str, tuple[Finding, ...]]]:
 
 
 def _told(finding: Finding) -> str:
-    change = finding.change
-    where = ".".join(str(step) for step in change.path) if change else ""
-    asks = f" {change.object} {where}: {change.old!r} -> {change.new!r}." if change else ""
+    asks = "".join(f" {words(change)}." for change in finding.changes)
     because = f" {finding.because}" if finding.because else ""
     cites = f" [{', '.join(finding.evidence)}]"
     return _said(f"{finding.summary}{asks}{because}", 2 * _LONGEST) + cites

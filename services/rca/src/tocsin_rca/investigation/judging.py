@@ -111,6 +111,7 @@ def _finding(result: Submission, gathered: Gathered, agreeing: Finding | None) -
         summary=_said(result.summary),
         evidence=tuple(dict.fromkeys(ids)),
         change=own or gathered.change,
+        further=agreeing.further if agreeing and own else (),
         because=_because(result, gathered, agreeing if own else None),
     )
 
