@@ -90,6 +90,22 @@ def test_evidence_is_saved_under_the_command_that_prints_it(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("Name: web\nReference: Deployment/web\nMin replicas: 1\n", "kubectl describe"),
+        ("Name: web\nType: ClusterIP\nEndpoints: <none>\n", "kubectl describe service web"),
+    ],
+)
+def test_a_description_that_bears_the_name_of_a_service_is_not_always_of_one(
+    tmp_path, text, command
+):
+    alert = {"labels": {"namespace": "shop", "service": "web"}}
+    bundles.write(case(Item("describe", text=text), alert=alert), tmp_path / "new")
+    (file,) = (tmp_path / "new").glob("*.txt")
+    assert file.read_text().partition("\n")[0] == f"$ {command} -n shop"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "commit 91be2f4 (HEAD) 10:05 'bump web'\n-        image: web:1\n+        image: web:2\n",

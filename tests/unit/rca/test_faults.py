@@ -13,7 +13,10 @@ from tocsin_rca.analyzers.ingress_route import IngressRoute
 from tocsin_rca.analyzers.metric_anomaly import MetricAnomaly
 from tocsin_rca.analyzers.network_degraded import NetworkDegraded
 from tocsin_rca.analyzers.network_policy import NetworkPolicy
+from tocsin_rca.analyzers.node_labels import NodeLabels
 from tocsin_rca.analyzers.port_conflict import PortConflict
+from tocsin_rca.analyzers.probe_request import ProbeRequest
+from tocsin_rca.analyzers.probe_timing import ProbeTiming
 from tocsin_rca.analyzers.recent_change import RecentChange
 from tocsin_rca.analyzers.service_address import ServiceAddress
 from tocsin_rca.analyzers.traffic_spike import TrafficSpike
@@ -286,3 +289,78 @@ async def test_a_name_that_does_not_exist_is_no_fault_of_name_servers(scene):
     text = "[INFO] 10.2.0.9:4 - 1 'A IN pay.example.com. udp 35' NXDOMAIN qr,rd,ra 110 0.03s"
     check(scene, "dns", f"$ kubectl logs -n kube-system -l k8s-app=kube-dns\n{text}")
     assert ClusterDns().analyze(await scene.case()) == ()
+
+
+# Right values that are certain
+
+
+def probing(field, scheme=None, **times):
+    asks = {"path": "/healthz", "port": 8443} | ({"scheme": scheme} if scheme else {})
+    return {field: {"httpGet": asks, **times}, "ports": [{"containerPort": 8443}]}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said", "line", "new"),
+    [
+        ("HTTPS", 'Get "https://x": http: server gave HTTP response to HTTPS client', "", "HTTP"),
+        (
+            "HTTP",
+            "HTTP probe failed with statuscode: 400",
+            "sent an HTTP request to an HTTPS server",
+            "HTTPS",
+        ),
+        ("HTTP", "HTTP probe failed with statuscode: 400", "bad header", None),
+        (
+            "HTTP",
+            "HTTP probe failed with statuscode: 401",
+            "sent an HTTP request to an HTTPS server",
+            None,
+        ),
+    ],
+)
+async def test_a_probe_speaks_what_the_program_says_it_speaks(scene, scheme, said, line, new):
+    web(scene, line, **probing("readinessProbe", scheme))
+    scene.event("Unhealthy", f"Readiness probe failed: {said}")
+    (finding,) = ProbeRequest().analyze(await scene.case())
+    assert (finding.change.new if finding.change else None) == new
+
+
+async def test_a_program_that_answers_late_under_load_gets_time_for_each_answer(scene):
+    web(scene, **probing("livenessProbe", timeoutSeconds=1, periodSeconds=5, failureThreshold=1))
+    scene.event("Unhealthy", "Liveness probe failed: context deadline exceeded (Client.Timeout)")
+    (finding,) = ProbeTiming().analyze(await scene.case())
+    found = {one.path[-1]: one.new for one in (finding.change, *finding.further)}
+    assert found == {"failureThreshold": 6, "timeoutSeconds": 5}
+
+
+@pytest.mark.parametrize(
+    ("volumes", "nodes", "gone"),
+    [([], 2, True), ([{"name": "d", "hostPath": {"path": "/d"}}], 2, False), ([], 3, False)],
+)
+async def test_a_host_that_is_no_node_is_not_asked_for_if_nothing_is_kept_there(
+    scene, volumes, nodes, gone
+):
+    spec = {
+        "containers": [scene.container],
+        "volumes": volumes,
+        "nodeSelector": {"kubernetes.io/hostname": "box-of-old"},
+    }
+    scene.add(
+        "Deployment", "web", {"template": {"metadata": {"labels": scene.labels}, "spec": spec}}
+    )
+    for name in ("n1", "n2"):
+        scene.add("Node", name, labels={"kubernetes.io/hostname": name})
+    message = (
+        f"0/{nodes} nodes are available: {nodes} node(s) didn't match Pod's node affinity/selector."
+    )
+    scene.pod(phase="Pending", node=None)
+    scene.event("FailedScheduling", message)
+    (finding,) = NodeLabels().analyze(await scene.case())
+    assert (finding.change is not None) == gone
+
+
+async def test_an_ingress_may_lack_the_prefix_of_a_service(scene):
+    scene.add("Service", "web", {"selector": {"app": "web"}, "ports": [{"port": 81}]})
+    entry(scene, "service-web")
+    (finding,) = IngressRoute().analyze(await scene.case(scene.alert("web", "Service")))
+    assert finding.change.new == "web"

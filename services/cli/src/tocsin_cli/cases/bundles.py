@@ -41,6 +41,11 @@ _LABELS = (
     ("service", "service"),
     ("node", "node"),
 )
+_MARKS = {
+    "ingress": re.compile(r"^(?:Rules|Default backend|Ingress Class):", re.MULTILINE),
+    "service": re.compile(r"^(?:Type|IP|Session Affinity|Endpoints):\s", re.MULTILINE),
+}
+"""What stands in every description of a kind whose name others often have as well."""
 
 
 def write(case: Recorded, folder: Path) -> None:
@@ -61,18 +66,21 @@ def _command(item: Item, case: Recorded) -> str:
         return f"kubectl {words}" if short else words
     command = _COMMANDS.get(item.kind, f"kubectl get {item.kind}")
     if item.kind == "describe" or (item.kind == "events" and _OF_ONE.search(_text(item))):
-        command = f"kubectl describe {_named(case, _NAME.search(_text(item)))}".strip()
+        command = f"kubectl describe {_named(case, _text(item))}".strip()
     in_namespace = command.startswith("kubectl") and case.namespace
     return f"{command} -n {case.namespace}" if in_namespace else command
 
 
-def _named(case: Recorded, name: re.Match[str] | None) -> str:
+def _named(case: Recorded, text: str) -> str:
     """Return what the alert is about: a description without a name, or with that, must be of it."""
+    name = _NAME.search(text)
     labels = case.alert.get("labels") or {}
     found = (
         f"{kind} {labels[label]}"
         for label, kind in _LABELS
-        if labels.get(label) and (name is None or name["name"] == labels[label])
+        if labels.get(label)
+        and (name is None or name["name"] == labels[label])
+        and (kind not in _MARKS or _MARKS[kind].search(text))
     )
     return next(found, "")
 

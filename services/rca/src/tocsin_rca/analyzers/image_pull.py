@@ -73,10 +73,19 @@ def _finding(case: Case, pull: FailedPull) -> Finding:
         confidence=sure(case, pull.about, confidence),
         summary=f"The image {pull.image or 'of a container'} of {who} cannot be pulled{why}:"
         f" {pull.said[:_QUOTE]}",
-        evidence=proof(case, *pull.ids, *((change.seen.id,) if change and edit else ())),
+        evidence=proof(case, *pull.ids, *_shown(case, change, edit)),
         change=edit,
         because=_because(change, edit),
     )
+
+
+def _shown(case: Case, change: Change | None, edit: FieldChange | None) -> tuple[str, ...]:
+    """What shows the value that would be right: a commit, or the Secret of that name."""
+    if edit is None:
+        return ()
+    if change:
+        return (change.seen.id,)
+    return tuple(one.id for one in case.manifests("Secret") if one.data.ref.name == edit.new)
 
 
 def _because(change: Change | None, edit: FieldChange | None) -> str:

@@ -179,6 +179,7 @@ def _said_none(case: Case) -> bool:
 
 def _is_alike(one: str, other: str) -> bool:
     contains = one.startswith(other) or other.startswith(one)
+    contains = contains or one.endswith(f"-{other}") or other.endswith(f"-{one}")
     return contains or SequenceMatcher(None, one, other).ratio() >= _ALIKE
 
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from tocsin_cluster.manifest import POD_TEMPLATE
+from tocsin_cluster.manifest import POD_TEMPLATE, Manifest
 from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding
+from tocsin_rca.evidence import placement
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.decisive import decisive
 from tocsin_rca.evidence.node_facts import NodeFacts
@@ -16,6 +17,7 @@ from tocsin_rca.evidence.remedy import deleted
 from tocsin_rca.evidence.unscheduled import Unscheduled, unscheduled
 
 _HARDWARE = re.compile(r"(?i)gpu|accel|arch|disk|ssd|nvme|zone|region|pool|spot|tier|group|type")
+_HOST = "kubernetes.io/hostname"
 _ALIKE = 0.6
 """Labels are short, and only one value is in question."""
 
@@ -81,8 +83,7 @@ def _change(
         because = f"{commit.told} changed it from {before}; this undoes that."
         return _set(seen, path, value, before), because, (commit.seen.id,)
     known = {node.labels[key] for node in labelled if key in node.labels}
-    if labelled and not known and _is_nobodys(key):
-        because = f"No node carries any {key}, so that nothing can ever run with it."
+    if because := _useless(seen, key, value, labelled):
         return deleted(seen.object, path, value), because, ()
     right = known.pop() if len(known) == 1 else None
     if right is None or not _is_alike(value, right):
@@ -90,9 +91,30 @@ def _change(
     return _set(seen, path, value, right), f"Nodes carry {key}={right}, and nothing like it.", ()
 
 
+def _useless(seen: Unscheduled, key: str, value: str, labelled: tuple[NodeFacts, ...]) -> str:
+    """Return why a label keeps the pod from every node for ever; empty if it may not."""
+    if labelled and not any(key in node.labels for node in labelled) and _is_nobodys(key):
+        return f"No node carries any {key}, so that nothing can ever run with it."
+    if key == _HOST and _is_gone(seen, value, labelled):
+        return f"There is no node {value}, and nothing that the pod keeps is on a node."
+    return ""
+
+
 def _is_nobodys(key: str) -> bool:
     """Whether a label is neither a platform's, whose nodes may come, nor a kind of hardware."""
     return "/" not in key and not _HARDWARE.search(key)
+
+
+def _is_gone(seen: Unscheduled, host: str, labelled: tuple[NodeFacts, ...]) -> bool:
+    """Whether every node was seen, none is that host, and the pod keeps nothing on its node."""
+    volumes = Manifest(seen.spec).items("volumes")
+    kept = any("hostPath" in one or "persistentVolumeClaim" in one for one in volumes)
+    every = placement.nodes_in(seen.statement.text) == len(labelled)
+    return every and not kept and seen.object.kind == "Deployment" and _is_far(host, labelled)
+
+
+def _is_far(host: str, labelled: tuple[NodeFacts, ...]) -> bool:
+    return not any(_is_alike(host, node.labels.get(_HOST, "")) for node in labelled)
 
 
 def _is_alike(written: str, right: str) -> bool:

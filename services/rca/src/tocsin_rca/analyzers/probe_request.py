@@ -7,6 +7,7 @@ from tocsin_gitops.additions import failing_probe
 from tocsin_gitops.bounds import Limits
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import sure
+from tocsin_rca.evidence.lines import saying
 from tocsin_rca.evidence.probes import failing_probes
 from tocsin_rca.evidence.probing import FailingProbe, probes_failing
 from tocsin_rca.evidence.remedy import deleted
@@ -18,6 +19,9 @@ _WRONG = re.compile(
     r"|unsupported protocol"
     r"|invalid URL|missing port|invalid port|stopped after 10 redirects"
 )
+_PLAIN = re.compile(r"HTTP response to HTTPS client")
+_SECURE = re.compile(r"HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port")
+_REFUSED = re.compile(r"statuscode: 400\b|malformed HTTP")
 _ABSENT = re.compile(r"statuscode: 404")
 _COMMAND = re.compile(
     r"(?i)executable file not found|command not found|: not found|no such file or directory"
@@ -98,7 +102,22 @@ def _change(case: Case, failing: FailingProbe) -> tuple[FieldChange | None, str]
         if undone and undone.field.before is not None:
             edit = FieldChange(object=failing.owner, path=path, old=value, new=undone.field.before)
             return edit, f"{undone.told} changed it; this undoes that."
+    if edit := _scheme(case, failing):
+        return edit, f"The program itself says that it speaks {edit.new}."
     if failing.is_declared and not failing_probe(dict(failing.declared), None, Limits()):
         gone = deleted(failing.owner, failing.path(), dict(failing.declared))
         return gone, "Its command can only fail, so it says nothing of the program."
     return None, ""
+
+
+def _scheme(case: Case, failing: FailingProbe) -> FieldChange | None:
+    """The scheme that the answer, or the log of the program, says is the right one."""
+    if failing.handler != "httpGet" or not failing.is_declared:
+        return None
+    asked, path = failing.asks.get("scheme"), failing.path(failing.handler, "scheme")
+    if asked == "HTTPS" and failing.saying(_PLAIN):
+        return FieldChange(object=failing.owner, path=path, old=asked, new="HTTP")
+    secure = failing.saying(_SECURE) or (failing.saying(_REFUSED) and saying(case, _SECURE))
+    if asked in (None, "HTTP") and secure:
+        return FieldChange(object=failing.owner, path=path, old=asked, new="HTTPS")
+    return None

@@ -7,6 +7,7 @@ from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import sure
 from tocsin_rca.evidence.container_ports import declared_ports
 from tocsin_rca.evidence.probing import FailingProbe, probes_failing
+from tocsin_rca.evidence.remedy import inserted
 
 _LATE = re.compile(
     r"(?i)timeout|deadline exceeded|timed out|connection refused|statuscode: 50[0-4]|NOT_SERVING"
@@ -29,6 +30,9 @@ _CRASH = re.compile(
 _SHORT = 12
 _UNHURRIED = 3
 _ENOUGH = 30
+_PATIENT = 5
+"""Seconds that a program under load may take to answer."""
+
 _BY_SIGNAL = (0, 2, 130, 137, 143)
 _LONGEST = 32_000
 
@@ -55,7 +59,7 @@ def _finding(case: Case, failing: FailingProbe) -> Finding | None:
     cause, confidence = _cause(failing, budget, takes, logs)
     if cause is None:
         return None
-    change = _change(failing, takes, cause)
+    changes = [one for one in (_change(failing, takes, cause), _patience(failing, cause)) if one]
     return Finding(
         cause=cause,
         object=failing.owner,
@@ -64,9 +68,10 @@ def _finding(case: Case, failing: FailingProbe) -> Finding | None:
         f"{f', and it takes {takes:g} s to start' if takes else ''}:"
         f" {failing.told[0].match.group()[:200].strip()}",
         evidence=(*failing.evidence, *(log.id for log in case.logs[:2])),
-        change=change,
+        change=changes[0] if changes else None,
+        further=tuple(changes[1:]),
         because="It leaves the program about half a minute, or twice what it takes."
-        if change
+        if changes
         else "",
     )
 
@@ -122,3 +127,17 @@ def _change(failing: FailingProbe, takes: float, cause: CauseClass) -> FieldChan
         return None
     path = failing.path("failureThreshold")
     return FieldChange(object=failing.owner, path=path, old=tries, new=new)
+
+
+def _patience(failing: FailingProbe, cause: CauseClass) -> FieldChange | None:
+    """Where every answer is late, and not absent, it is the time of one try that is too short."""
+    late = len(failing.saying(_SLOW_ANSWER)) == len(failing.saying(_LATE))
+    waits = failing.declared.get("timeoutSeconds")
+    if cause is not CauseClass.LIVENESS_PROBE_TOO_AGGRESSIVE or not late or not failing.is_declared:
+        return None
+    if waits not in (None, 1) or failing.seconds("periodSeconds") < _PATIENT:
+        return None
+    path = failing.path("timeoutSeconds")
+    if waits is None:
+        return inserted(failing.owner, path, _PATIENT)
+    return FieldChange(object=failing.owner, path=path, old=waits, new=_PATIENT)

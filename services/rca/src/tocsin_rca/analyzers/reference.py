@@ -206,8 +206,9 @@ def _names(
 ) -> dict[str, _Named]:
     """Return what could be meant: keys of the object, or objects that lack none of the keys."""
     if missing.key:
-        one = _known(case, missing.kind, missing.name)
-        return dict.fromkeys(_keys(one.data), _Named((one.id,))) if one else {}
+        every = (one for one in known(case, missing.kind) if one.ref.name == missing.name)
+        found_one = next(every, None)
+        return dict.fromkeys(_keys(found_one.manifest), _Named(found_one.ids)) if found_one else {}
     asked = {ref.key for ref in sites if ref.key}
     found = {
         one.ref.name: _Named(one.ids, frozenset(_keys(one.manifest)))
