@@ -87,6 +87,13 @@ TOLERATED = build.edit(
 )
 
 
+REQUESTED = build.edit(op=EditOp.INSERT, path=(*EDIT.path[:-2], "requests", "memory"), old=None)
+
+
+def requesting(amount: str) -> Proposed:
+    return change(edits=(REQUESTED.model_copy(update={"new": amount}),))
+
+
 def showing(excerpt: str, kind=EvidenceKind.OBJECT) -> Proposed:
     seen = build.hypothesis(evidence=(build.evidence(kind=kind, excerpt=excerpt),))
     return change(edits=(TOLERATED,), hypothesis=seen)
@@ -99,6 +106,9 @@ SAMPLES = {
     "value-is-current": Samples(change(), (change(MANIFEST.replace(b"128Mi", b"192Mi")),)),
     "scope-is-exact": Samples(
         change(), (change(MANIFEST.replace(b"spec:", b"spec: # it", 1)), change(after={}))
+    ),
+    "requests-within-limits": Samples(
+        requesting("0.125Gi"), (requesting("129Mi"), requesting("1Gi"))
     ),
     "new-is-shown": Samples(
         showing("taints: gpu NoSchedule"),

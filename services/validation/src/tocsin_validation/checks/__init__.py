@@ -1,6 +1,7 @@
 """Checks. To add one: write its file, then name it in BUILTIN."""
 
 from tocsin_kit.registry import Registry
+from tocsin_validation.checks.amounts import RequestsWithinLimits
 from tocsin_validation.checks.branch import BranchIsFree
 from tocsin_validation.checks.evidence import EvidenceSupportsClaim
 from tocsin_validation.checks.policy import PolicyAllows
@@ -14,6 +15,7 @@ BUILTIN: tuple[Check, ...] = (
     EvidenceSupportsClaim(),
     ValueIsCurrent(),
     NewIsShown(),
+    RequestsWithinLimits(),
     ScopeIsExact(),
     PolicyAllows(),
     NoOpenPull(),
