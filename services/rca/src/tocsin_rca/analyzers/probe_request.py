@@ -102,8 +102,8 @@ def _change(case: Case, failing: FailingProbe) -> tuple[FieldChange | None, str]
         if undone and undone.field.before is not None:
             edit = FieldChange(object=failing.owner, path=path, old=value, new=undone.field.before)
             return edit, f"{undone.told} changed it; this undoes that."
-    if edit := _scheme(case, failing):
-        return edit, f"The program itself says that it speaks {edit.new}."
+    if right := _scheme(case, failing):
+        return right, f"The program itself says that it speaks {right.new}."
     if failing.is_declared and not failing_probe(dict(failing.declared), None, Limits()):
         gone = deleted(failing.owner, failing.path(), dict(failing.declared))
         return gone, "Its command can only fail, so it says nothing of the program."
