@@ -249,6 +249,25 @@ async def test_an_ingress_that_was_never_led_away_from_the_service_is_right(scen
 # Commits
 
 
+@pytest.mark.parametrize(
+    ("curve", "found"),
+    [
+        ("p99_ms 07:50 81  07:58 80  08:02 3120  08:20 3188", True),
+        ("error_ratio 07:58 0.001 08:01 0.4 08:10 0.5", True),
+        ("p99_ms 07:00 81  07:05 3120  08:02 3120  08:20 3188", False),
+        ("p99_ms 07:50 81  07:58 80  08:02 3120  08:20 90", False),
+        ("p99_ms 07:50 81  07:58 80  08:02 85  08:20 88", False),
+        ("requests 07:50 81  07:58 80  08:02 3120  08:20 3188", False),
+    ],
+)
+async def test_a_curve_that_jumps_with_a_release_needs_no_log(scene, curve, found):
+    web(scene)
+    check(scene, "metrics", curve)
+    scene.commit(IMAGE, "reg.example/shop/web:1", "reg.example/shop/web:2")
+    findings = BadRelease().analyze(await scene.case(errors(scene, "HighRequestLatency")))
+    assert [one.confidence >= 0.9 for one in findings] == [True] * found
+
+
 async def test_another_image_altogether_is_a_release_if_it_ran(scene):
     web(scene, "panic: cannot find the index")
     scene.commit(IMAGE, "reg.example/shop/all:1", "reg.example/shop/web:2")

@@ -9,12 +9,17 @@ from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.alerted import Theme, tells_of
 from tocsin_rca.evidence.calls import failed_calls
 from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.clocked import jumps
 from tocsin_rca.evidence.complaints import complaints
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
 from tocsin_rca.evidence.images import only_version_differs
 from tocsin_rca.evidence.lines import Line, quoted
 
 _SOON = timedelta(hours=2)
+_SLACK = 3
+"""Minutes that may pass from a release to the first request that shows it."""
+
+_LONGEST = 64_000
 _THEMES = (Theme.ERRORS, Theme.LATENCY, Theme.CRASH)
 
 
@@ -39,9 +44,12 @@ class BadRelease:
         """Return one finding for the newest version of a container that changed."""
         wrong = complaints(case)
         troubled = bool(wrong) or _crashes(case)
-        if not any(tells_of(case, theme) for theme in _THEMES) or not troubled:
+        if not any(tells_of(case, theme) for theme in _THEMES):
             return ()
-        found = [_finding(case, release, wrong) for release in _releases(case)]
+        seen = [(release, _measured(case, release)) for release in _releases(case)]
+        found = [
+            _finding(case, release, wrong, curves) for release, curves in seen if troubled or curves
+        ]
         return tuple(found[:1])
 
 
@@ -84,7 +92,21 @@ def _crashes(case: Case) -> bool:
     )
 
 
-def _finding(case: Case, release: _Release, wrong: tuple[Line, ...]) -> Finding:
+def _measured(case: Case, release: _Release) -> tuple[Line, ...]:
+    """Curves of errors or times that jump just when it was released."""
+    at = release.at
+    return tuple(
+        Line(seen.id, jump.line, of_log=False)
+        for seen in case.checks
+        for jump in jumps(seen.data.text[:_LONGEST])
+        if at and jump.holds(at, _SLACK)
+    )
+
+
+def _finding(
+    case: Case, release: _Release, logged: tuple[Line, ...], curves: tuple[Line, ...]
+) -> Finding:
+    wrong = (*logged, *curves)
     workload = case.workload or ObjectRef(kind="Deployment", name=release.container.name)
     doubts = tuple(_doubts(case, release, wrong))
     path = (*release.container.path, "image")
