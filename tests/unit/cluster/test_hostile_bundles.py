@@ -164,3 +164,42 @@ async def test_ten_thousand_objects_as_json_are_read_in_seconds(folder):
     began = time.process_time()
     SnapshotCluster(folder)
     assert time.process_time() - began < 4
+
+
+async def test_what_contradicts_its_key_is_left_out_and_what_people_name_is_kept(folder):
+    pod = {
+        "kind": "Pod",
+        "metadata": {"name": "web-1", "namespace": "shop", "labels": {"env": "prod"}},
+        "spec": {
+            "containers": [{"name": "app", "env": "x", "ports": [1, {"containerPort": 80}]}, 7],
+            "nodeSelector": "x",
+            "volumes": None,
+            "unknown": [1],
+        },
+        "status": [],
+    }
+    (folder / "pod.json").write_text(json.dumps(pod))
+    ref = ObjectRef(kind="Pod", namespace="shop", name="web-1")
+    seen = await SnapshotCluster(folder).get(ref)
+    assert seen.labels == {"env": "prod"}
+    assert seen.raw["spec"] == {
+        "containers": [{"name": "app", "ports": [{"containerPort": 80}]}],
+        "volumes": None,
+        "unknown": [1],
+    }
+    assert "status" not in seen.raw
+
+
+async def test_an_object_whose_shape_is_not_the_apis_is_kept_as_it_is(folder):
+    release = {"kind": "HelmRelease", "metadata": {"name": "web"}, "spec": {"env": "prod"}}
+    (folder / "release.json").write_text(json.dumps(release))
+    seen = await SnapshotCluster(folder).get(ObjectRef(kind="HelmRelease", name="web"))
+    assert seen.dig("spec", "env") == "prod"
+
+
+async def test_the_status_of_a_condition_is_kept(folder):
+    ready = [{"type": "Ready", "status": "True"}]
+    node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"conditions": ready}}
+    (folder / "node.json").write_text(json.dumps(node))
+    seen = await SnapshotCluster(folder).get(ObjectRef(kind="Node", name="n1"))
+    assert seen.dig("status", "conditions") == ready

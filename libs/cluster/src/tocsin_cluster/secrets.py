@@ -6,6 +6,7 @@ from typing import Any
 
 from tocsin_cluster.manifest import Manifest, dig
 from tocsin_cluster.printed import Printed
+from tocsin_cluster.shapes import shaped
 
 _WRITTEN_OUT = re.compile(r"""(?m)^[ \t"'-]{0,200}kind["']?:[ \t]{0,20}["']?Secret\b""")
 _KEPT = ("name", "namespace", "creationTimestamp", "uid")
@@ -15,9 +16,9 @@ _TABLES = ("", "wide", "name")
 
 
 def without_values(manifest: Manifest) -> Manifest:
-    """Return an object as it is, and a Secret with an empty value under each of its keys."""
+    """Return an object in the API's shape, and a Secret with an empty value under each key."""
     if str(manifest.raw.get("kind")) != "Secret":
-        return manifest
+        return shaped(manifest)
     metadata = dig(manifest.raw, "metadata") or {}
     return Manifest(
         {
