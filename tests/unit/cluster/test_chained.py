@@ -28,6 +28,22 @@ def test_a_log_behind_a_table_is_told_apart(command):
     assert said.strip() == "cannot open /data/lock: read-only file system"
 
 
+def test_tables_beside_a_description_are_for_themselves():
+    described = "Name:      web\nSelector:  app=shop\n\n"
+    table = "NAME   READY   STATUS\nweb-1  1/1     Running"
+    command = "kubectl describe svc web; kubectl get pods"
+    found = dict(apart(command, f"{described}{table}\n"))
+    assert found["kubectl get pods"].strip() == table
+    assert found["kubectl describe svc web"].strip() == described.strip()
+
+
+def test_tables_of_several_kinds_are_told_by_their_columns():
+    command = "kubectl get pods -n shop; kubectl get pvc -n shop"
+    tables = "NAME  READY  STATUS\na  1/1  Running\n\nNAME  STATUS  VOLUME\nb  Bound  v"
+    ((asked, text),) = apart(command, tables)
+    assert (asked, text) == ("kubectl get -n shop", tables)
+
+
 @pytest.mark.parametrize(
     "command",
     ["kubectl logs a", "kubectl get pods", "kubectl logs a; kubectl logs b", "date; uptime"],

@@ -367,6 +367,7 @@ Spec:
         ("<none>", "<none>", "INFO started", False),
         ("app=db", "<none>", "lookup db.shop: i/o timeout", False),
         ("<none>", "To Port: 53/UDP", "lookup db.shop: i/o timeout", False),
+        ("<none>", "To Port: 53/UDP", "Get http://web.shop/: context deadline exceeded", True),
     ],
 )
 async def test_a_namespace_that_is_shut_off_as_a_whole_is_seen_without_its_workloads(

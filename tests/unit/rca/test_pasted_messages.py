@@ -82,6 +82,52 @@ async def leading(scene, command, text):
             " active 5m ago; threshold is 3m0s",
             "container_runtime_down",
         ),
+        (
+            "kubectl describe pod",
+            'Error: InvalidImageName\nFailed to apply default image tag "Web:2": couldn\'t parse'
+            ' image name "Web:2": invalid reference format',
+            "image_name_wrong",
+        ),
+        (
+            "kubectl describe pod",
+            "0/5 nodes are available: 5 node(s) didn't match pod topology spread\nconstraints.",
+            "topology_spread_unsatisfiable",
+        ),
+        (
+            "kubectl describe pvc",
+            'Cannot bind to requested volume "pv-a": incompatible accessMode',
+            "pvc_access_mode_mismatch",
+        ),
+        (
+            "kubectl get pods",
+            "Unable to connect to the server: x509: certificate has expired or is not yet valid:"
+            " current time 2026-03-02T09:20:00Z is after 2026-03-01T00:00:00Z",
+            "certificate_expired",
+        ),
+        (
+            "kubectl describe pod",
+            "Error: failed to create containerd task: OCI runtime create failed: exec:"
+            ' "/app/run.sh": stat /app/run.sh: no such file\nor directory: unknown',
+            "command_not_found",
+        ),
+        (
+            "kubectl logs coredns-1",
+            "/etc/coredns/Corefile:7 - Error during parsing: Unknown directive 'cachee'",
+            "dns_misconfigured",
+        ),
+        (
+            "kubectl exec probe-1 -- nc -vz db 5432",
+            "nc: connect to db port 5432 (tcp) failed: Connection refused",
+            "dependency_unreachable",
+        ),
+        (
+            "kubectl describe svc web; kubectl get pods --show-labels",
+            "Name:       web\nNamespace:  shop\nSelector:   app=shop-web\nType:       ClusterIP\n"
+            "Port:       http  80/TCP\nTargetPort: 8080/TCP\nEndpoints:  <none>\n\n"
+            "NAME    READY   STATUS    RESTARTS   AGE   LABELS\n"
+            "web-a   1/1     Running   0          4m    app=web,tier=front",
+            "service_selector_mismatch",
+        ),
     ],
 )
 async def test_a_pasted_message_is_understood_however_it_was_wrapped(scene, command, text, cause):
@@ -98,6 +144,8 @@ async def test_a_pasted_message_is_understood_however_it_was_wrapped(scene, comm
         ("kubectl get workload -o yaml", "status:\n  conditions:\n  - reason: Admitted"),
         ("kubectl logs coredns-1", "[INFO] plugin/reload: Running configuration"),
         ("kubectl get pvc", "NAME  STATUS  VOLUME\na  Bound  pv-1"),
+        ("kubectl exec web-1 -- nc -vz db 5432", "Connection to db 5432 port [tcp/*] succeeded!"),
+        ("kubectl get pods", "No resources found in shop namespace."),
     ],
 )
 async def test_what_went_well_is_no_message_of_trouble(scene, command, text):

@@ -47,7 +47,10 @@ _SAID: dict[CauseClass, re.Pattern[str]] = {
     ),
 }
 _NO_CLASS = re.compile(r"no storage class is set")
-_VOLUMES = re.compile(r"(?i)persistent ?volume|provision|FailedBinding|VolumeMismatch|storageclass")
+_VOLUMES = re.compile(
+    r"(?i)persistent ?volume|provision|FailedBinding|VolumeMismatch|storageclass|requested volume"
+    r"|different claim"
+)
 _OF_STATIC = {
     Obstacle.CLASS: CauseClass.PVC_STORAGE_CLASS_NOT_FOUND,
     Obstacle.MODE: CauseClass.PVC_ACCESS_MODE_MISMATCH,

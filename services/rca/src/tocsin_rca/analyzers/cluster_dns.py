@@ -22,11 +22,14 @@ _SILENT = re.compile(
 _LONGEST = 64_000
 _BY_NAME = (How.NO_NAME, How.DNS_SILENT)
 _PATH = ("data", "Corefile")
-_LOOP = Saying(
+_SAID = Saying(
     CauseClass.DNS_MISCONFIGURED,
-    re.compile(r"plugin/loop: Loop \(\S{1,80} -> \S{1,80}\) detected for zone[^\n]{0,200}"),
+    re.compile(
+        r"plugin/loop: Loop \(\S{1,80} -> \S{1,80}\) detected for zone[^\n]{0,200}"
+        r"|Corefile:\d{1,6} - Error during parsing[^\n]{0,200}"
+    ),
     0.95,
-    "The name servers of the cluster forward to themselves: {said}",
+    "The name servers of the cluster cannot work as they are configured: {said}",
 )
 
 
@@ -39,7 +42,7 @@ class ClusterDns:
         """Return one finding for each such map; only a commit tells what it should say."""
         maps = [one for one in known(case, "ConfigMap") if one.ref.name in _MAPS]
         found = tuple(f for one in maps if (f := _finding(case, one)) is not None)
-        return found or findings(case, _LOOP) or tuple(_forwarding(case))
+        return found or findings(case, _SAID) or tuple(_forwarding(case))
 
 
 def _forwarding(case: Case) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import proof, sure
 from tocsin_rca.evidence.hearing import Saying, findings, quoted, subject
-from tocsin_rca.evidence.statements import Told, statements
+from tocsin_rca.evidence.statements import Told, statements, told
 from tocsin_rca.evidence.undoing import changes, is_start, undo
 
 _START = re.compile(
@@ -40,8 +40,8 @@ class Command:
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a commit that changed the command is undone."""
-        if told := _not_started(case):
-            return (_finding(case, told),)
+        if found := _not_started(case):
+            return (_finding(case, found),)
         means = "{who} runs a program that is not there: {said}"
         said = findings(case, Saying(CauseClass.COMMAND_NOT_FOUND, _IN_LOG, 0.91, means))
         return said or tuple(_by_code(case))[:1]
@@ -66,11 +66,12 @@ def _not_started(case: Case) -> tuple[Told, ...]:
     said = (
         one for one in statements(case) if one.reason not in _OF_OTHERS and "probe" not in one.text
     )
-    return tuple(Told(one, match) for one in said if (match := _START.search(one.text)))
+    found = tuple(Told(one, match) for one in said if (match := _START.search(one.text)))
+    return found or tuple(one for one in told(case, _START) if one.about is None)
 
 
-def _finding(case: Case, told: tuple[Told, ...]) -> Finding:
-    first, who = told[0], subject(case, told[0].about)
+def _finding(case: Case, said: tuple[Told, ...]) -> Finding:
+    first, who = said[0], subject(case, said[0].about)
     program = next((text for text in first.match.groups() if text), "nothing")
     change = next(changes(case, is_start), None)
     edit = undo(case, change) if change else None
@@ -80,7 +81,7 @@ def _finding(case: Case, told: tuple[Told, ...]) -> Finding:
         object=who,
         confidence=sure(case, first.about, 0.97 if edit else 0.95),
         summary=f"{who} cannot start {program}: {quoted(first)}",
-        evidence=proof(case, *dict.fromkeys(one.id for one in told), *seen),
+        evidence=proof(case, *dict.fromkeys(one.id for one in said), *seen),
         change=edit,
         because=f"{change.told} changed it; this undoes that." if change and edit else "",
     )

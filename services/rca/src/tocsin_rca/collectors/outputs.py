@@ -60,7 +60,7 @@ def _only_container(name: str, target: Target) -> str:
 
 
 def _concerns(command: Command, namespace: str) -> bool:
-    if command.namespace == SYSTEM:
+    if command.namespace == SYSTEM != namespace:
         return command.verb != "logs" or _of_name_servers(command, namespace)
     return namespace == EVERYWHERE or command.namespace in ("", namespace)
 

@@ -27,6 +27,7 @@ _ASKED = ("exec", "apply", "create", "run", "rollout", "debug", "auth")
 """Verbs of kubectl whose answers are not objects that were read already."""
 
 _SHOWN = ("describe", "get")
+_REFUSED = re.compile(r"\s{0,20}(?:Error from server|Unable to connect to the server|error: )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +114,23 @@ def _endings(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
 
 def _answers(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
     for seen, text in case.memo.once("heard answers", lambda: tuple(_brief_answers(case))):
-        if match := _alarming(pattern, text):
+        if match := _alarming(pattern, text) or _alarming(pattern, " ".join(text.split())):
             yield Told(Statement(seen.id, None, "", line_of(match)), match)
 
 
 def _brief_answers(case: Case) -> Iterator[tuple[Observation[Printed], str]]:
-    asked = [one for one in case.texts() if _is_unread(one.data.command)]
-    return ((seen, _brief(seen.data.text)) for seen in (*case.checks, *asked))
+    for seen in (*case.checks, *case.texts()):
+        text = seen.data.text
+        if seen.data.command.of_kubectl and not _is_unread(seen.data.command, text):
+            text = "\n".join(line for line in text.splitlines() if _REFUSED.match(line))
+        if text:
+            yield seen, _brief(text)
 
 
-def _is_unread(command: Command) -> bool:
-    """Whether its answer is no object, or one of a kind that nothing reads."""
+def _is_unread(command: Command, text: str) -> bool:
+    """Whether its answer is no object, one of a kind that nothing reads, or a part of one."""
+    if command.verb == "describe" and not command.names and "Name:" not in text:
+        return not any(words in text for words in _OF_A_PULL)
     return command.verb in _ASKED or (command.verb in _SHOWN and not command.kind)
 
 

@@ -14,6 +14,9 @@ MOST_LINES = 4000
 _NO_SPEECH = ("git", "argocd", "flux", "note")
 """Tools whose output is not about what a program met at run time."""
 
+_INSIDE = ("exec", "run", "debug")
+"""Verbs of kubectl that run a program in the cluster."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -63,6 +66,8 @@ def quoted(line: Line, longest: int = 160) -> str:
 
 
 def _speaks(data: Printed, kind: EvidenceKind) -> bool:
+    if kind is EvidenceKind.OUTPUT:
+        return data.command.verb in _INSIDE
     return kind is EvidenceKind.CHECK and data.command.tool not in _NO_SPEECH
 
 

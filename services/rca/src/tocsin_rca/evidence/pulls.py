@@ -30,7 +30,10 @@ _STARTS = (
 )
 
 
-_PASTED = re.compile(r"(?s)[Ff]ailed to pull image \\?\".{0,800}")
+_PASTED = re.compile(
+    r"(?s)(?:[Ff]ailed to pull image \\?\"|Failed to apply default image tag"
+    r"|Error: (?:ErrImage|InvalidImageName|ImagePullBackOff)).{0,800}"
+)
 
 
 class Trouble(Enum):
@@ -132,8 +135,8 @@ def _pasted(case: Case) -> Iterator[tuple[ObjectRef | None, _Message]]:
     for one in told(case, _PASTED):
         said = " ".join(one.match.group().split())
         found = _IMAGE.search(said)
-        if one.about is None and found:
-            yield None, _Message(found["image"], said, one.id)
+        if one.about is None:
+            yield None, _Message(found["image"] if found else "", said, one.id)
 
 
 def _unexplained(pod: Observation[Manifest], status: Mapping[str, Any]) -> _Message | None:

@@ -18,10 +18,11 @@ from tocsin_rca.evidence.pod_needs import (
     requested,
     spec_of,
 )
-from tocsin_rca.evidence.statements import Statement, statements, told
+from tocsin_rca.evidence.statements import Statement, Told, statements, told
 
 _REASONS = ("FailedScheduling", "Unschedulable", "NotTriggerScaleUp", "")
 
+_LONGEST = 2000
 _UNSAID = 0.12
 """What it costs that no scheduler said so."""
 
@@ -80,12 +81,21 @@ def unscheduled(case: Case) -> Unscheduled | None:
     said = [one for one in statements(case) if one.reason in _REASONS and _waits(case, one)]
     known = [(one, found) for one in said if (found := placement.read(one.text))]
     if not known:
-        lines = (one.statement for one in told(case, placement.SENTENCE) if one.about is None)
-        known = [(one, found) for one in lines if (found := placement.read(one.text))]
+        pasted = [one for one in told(case, placement.SENTENCE) if one.about is None]
+        known = [(one.statement, found) for one in pasted if (found := placement.read(_whole(one)))]
     if not known:
         return _inferred(case)
     known.sort(key=lambda pair: (is_ours(case, pair[0].about), pair[0].reason in _REASONS[:2]))
     return _of(case, *known[-1])
+
+
+def _whole(one: Told) -> str:
+    """Return the sentence of a scheduler, of which somebody may have pasted several in a row."""
+    text = one.match.string
+    start = text.rfind("\n", 0, one.match.start()) + 1
+    end = text.find("nodes are available: ", one.match.end())
+    kept = text[start : end if end >= 0 else len(text)][:_LONGEST]
+    return " ".join(kept.partition("\n\n")[0].split())
 
 
 def _of(case: Case, statement: Statement, refusals: tuple[Refusal, ...]) -> Unscheduled | None:
