@@ -92,8 +92,8 @@ def test_a_sure_cause_without_a_right_value_is_not_passed_over_for_a_weaker_one(
 
 def test_nothing_found_says_what_was_looked_at_and_what_was_not_seen(case):
     assert told(case).why == (
-        "Looked at Deployment shop/web: 1 pods, 0 events, 0 logs, 0 commits."
-        " 1 questions got no answer. No cause that the analyzers know fits what was seen."
+        "Looked at Deployment shop/web: 1 pod, 0 events, 0 logs, 0 commits."
+        " 1 question got no answer. No cause that the analyzers know fits what was seen."
     )
 
 

@@ -10,6 +10,7 @@ from tocsin_rca.evidence.ranking import ranked
 
 DECISIVE = 0.9
 WORTH_ACTING = 0.6
+_COUNTED = (EvidenceKind.POD, EvidenceKind.EVENT, EvidenceKind.LOG, EvidenceKind.COMMIT)
 MOST_EVIDENCE = 120
 """Pieces of evidence that an event carries: the bus takes no event over a megabyte."""
 
@@ -96,11 +97,13 @@ def _seen(case: Case) -> str:
     kinds = Counter(seen.evidence.kind for seen in case.observations)
     unseen = kinds[EvidenceKind.MISSING]
     subject = case.workload or case.named
-    sentence = (
-        f"Looked at {subject}: {kinds[EvidenceKind.POD]} pods, {kinds[EvidenceKind.EVENT]} events,"
-        f" {kinds[EvidenceKind.LOG]} logs, {kinds[EvidenceKind.COMMIT]} commits."
-    )
-    return f"{sentence} {unseen} questions got no answer." if unseen else sentence
+    looked_at = ", ".join(_counted(kinds[kind], kind.value) for kind in _COUNTED)
+    sentence = f"Looked at {subject}: {looked_at}."
+    return f"{sentence} {_counted(unseen, 'question')} got no answer." if unseen else sentence
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _closest(left: tuple[Finding, ...]) -> str:
@@ -109,4 +112,5 @@ def _closest(left: tuple[Finding, ...]) -> str:
     best = left[0]
     if best.confidence < WORTH_ACTING:
         return f"Too weak to act on ({best.confidence:.0%}): {best.summary}"
-    return f"{best.summary} Nothing that was seen says which value would be right."
+    summary = best.summary if best.summary.endswith((".", "!", "?")) else f"{best.summary}."
+    return f"{summary} Nothing that was seen says which value would be right."
