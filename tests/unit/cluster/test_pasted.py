@@ -109,3 +109,24 @@ def test_hostile_text_is_unwrapped_in_little_time(text):
     began = time.process_time()
     unwrapped(text)
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("command", "row", "found"),
+    [
+        (
+            "kubectl get svc -A | grep users",
+            "core   users   ClusterIP   10.96.77.3   <none>   8080/TCP   90d",
+            [ObjectRef(kind="Service", namespace="core", name="users")],
+        ),
+        (
+            "kubectl get pods -n shop --no-headers",
+            "web-1-a   0/1   Pending   0   5m",
+            [POD],
+        ),
+        ("kubectl get svc -n shop | wc -l", "7", []),
+        ("kubectl get pods -n shop", "web-1-a   0/1   Pending   0   5m", []),
+    ],
+)
+def test_rows_that_a_pipe_left_without_their_columns_are_rows(command, row, found):
+    assert [one.ref for one in read([Printed.of(command, row)], "shop").objects] == found

@@ -203,6 +203,24 @@ async def test_a_setting_that_is_called_after_a_service_with_another_port_is_not
     assert ServiceAddress().analyze(await scene.case()) == ()
 
 
+@pytest.mark.parametrize(
+    ("line", "places", "new"),
+    [
+        ("lookup users on 10.96.0.10:53: no such host", ["core"], "http://users.core:80/v1"),
+        ("lookup users on 10.96.0.10:53: no such host", ["core", "test"], None),
+        ("Get http://users:80/v1: connection refused", ["core"], None),
+    ],
+)
+async def test_a_short_name_that_only_another_namespace_knows_is_made_longer(
+    scene, line, places, new
+):
+    web(scene, f"ERROR {line}", env=[{"name": "USERS_URL", "value": "http://users:80/v1"}])
+    for place in places:
+        scene.add("Service", "users", {"ports": [{"port": 80}]}, namespace=place)
+    found = ServiceAddress().analyze(await scene.case())
+    assert [one.change.new for one in found] == ([new] if new else [])
+
+
 # Ingresses that were led away
 
 

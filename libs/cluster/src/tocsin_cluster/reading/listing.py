@@ -11,7 +11,7 @@ from tocsin_cluster.reading.facts import modes, subsets, taints
 from tocsin_cluster.reading.numbers import whole
 from tocsin_cluster.reading.pods_table import pod
 from tocsin_cluster.reading.sections import NOTHING
-from tocsin_cluster.reading.tables import Row, rows
+from tocsin_cluster.reading.tables import Row, is_header, rows
 
 Raw = dict[str, Any]
 
@@ -60,9 +60,17 @@ _SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """The kinds, by columns that only their tables have; the first that fits."""
 
 
+_COLUMNS = {
+    "Pod": ("NAME", "READY", "STATUS", "RESTARTS", "AGE"),
+    "Service": ("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE"),
+    "Deployment": ("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"),
+    "Node": ("NAME", "STATUS", "ROLES", "AGE", "VERSION"),
+}
+
+
 def objects(text: str, command: Command, namespace: str) -> Iterator[Manifest]:
     """Yield an object for each row of a table whose kind can be told. Nothing is raised."""
-    for row in rows(text):
+    for row in rows(_headed(text, command)):
         kind, name = _kind_and_name(row, command)
         if kind and name and kind != "Event" and not _is_measured(row):
             where = row.get("NAMESPACE") or command.namespace or namespace
@@ -73,6 +81,18 @@ def objects(text: str, command: Command, namespace: str) -> Iterator[Manifest]:
                 metadata["namespace"] = where
             read = _READ.get(kind, _nothing)
             yield Manifest({"kind": kind, "metadata": metadata, **read(row)}, whole=False)
+
+
+def _headed(text: str, command: Command) -> str:
+    """Put the usual columns above rows that a pipe or a flag has left without them."""
+    cut = "|" in command.text or "--no-headers" in command.text
+    columns = _COLUMNS.get(command.kind, ()) if cut and not command.output else ()
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not columns or command.verb != "get" or any(map(is_header, lines)):
+        return text
+    named = ("NAMESPACE", *columns) if command.everywhere else columns
+    whole = all(len(re.split(r"\s{2,}|\t", line.strip())) == len(named) for line in lines)
+    return "\n".join(("   ".join(named), *lines)) if whole else text
 
 
 def pairs(cell: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from tocsin_contracts import CauseClass, FieldChange, Finding
-from tocsin_rca.evidence.calls import Call, failed_calls
+from tocsin_rca.evidence.calls import Call, How, failed_calls
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.configured import Configured, configured
 from tocsin_rca.evidence.hosts import Place, is_host_name, means, places
@@ -28,6 +28,11 @@ class _Told:
     setting: Configured
     place: Place
     failed: tuple[Call, ...]
+
+    @property
+    def unknown(self) -> bool:
+        """Whether a call failed because the host has no address: then no Service is called so."""
+        return any(call.how is How.NO_NAME for call in self.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,7 @@ def _meant(told: _Told, near: list[Known], name: str) -> _Right | None:
     """The Service that the setting itself is called after: CART_ADDR stands for `cart`."""
     stem = _HOST_NAME.sub("", told.setting.name).lower().replace("_", "-").strip("-")
     found = [s for s in near if s.ref.name == stem and _has_port(s, told.place.port)]
-    if not found or not told.failed:
+    if not found or not told.unknown:
         return None
     host = told.place.host
     value = told.setting.value.replace(host, stem + host[len(name) :], 1)
@@ -155,7 +160,7 @@ def _elsewhere(told: _Told, services: tuple[Known, ...]) -> _Right | None:
     """The Service of that very name in another namespace, which a short name does not reach."""
     host = told.place.host
     found = [s for s in services if s.ref.name == host and _has_port(s, told.place.port)]
-    if len(found) != 1 or not told.failed:
+    if len(found) != 1 or not told.unknown:
         return None
     value = told.setting.value.replace(host, f"{host}.{found[0].ref.namespace}", 1)
     because = f"{found[0].ref} is the only Service of that name, and it is in another namespace."

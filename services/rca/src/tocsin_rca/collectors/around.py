@@ -8,8 +8,11 @@ from tocsin_contracts import EvidenceKind
 from tocsin_rca.collectors.excerpts import excerpt
 from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
 from tocsin_rca.collectors.target import Target
+from tocsin_rca.evidence.hosts import places as hosts_in
 
 MOST_OF_A_KIND = 25
+MOST_ELSEWHERE = 5
+_LONGEST_VALUE = 300
 NAMESPACED = (
     "Deployment",
     "StatefulSet",
@@ -58,11 +61,37 @@ async def collect(target: Target, inquiry: Inquiry) -> Observations:
     places += [place for place in SYSTEM if target.namespace not in (place[1], EVERYWHERE)]
     places += [(kind, "") for kind in CLUSTER_WIDE]
     places += [(kind, EVERYWHERE) for kind in ELSEWHERE]
+    questions = [(_query(*place), _look(*place, target, inquiry)) for place in places]
+    if hosts := _hosts(target):
+        query = "Services of other namespaces that it asks for by name"
+        questions.append((query, _elsewhere(hosts, target, inquiry)))
     return await together(
-        inquiry.ask(
-            inquiry.cluster.source, _query(kind, namespace), _look(kind, namespace, target, inquiry)
-        )
-        for kind, namespace in places
+        inquiry.ask(inquiry.cluster.source, query, answer) for query, answer in questions
+    )
+
+
+def _hosts(target: Target) -> set[str]:
+    """Short names that the workload is told to ask: they lead nowhere out of its namespace."""
+    declared = (one.manifest for one in target.declared if one.manifest.ref == target.workload)
+    workload = target.manifest or next(declared, None)
+    values = (
+        str(one.get("value"))[:_LONGEST_VALUE]
+        for container in (workload.containers() if workload else ())
+        for one in container.items("env")
+    )
+    return {place.host for value in values for place in hosts_in(value) if place.is_short}
+
+
+async def _elsewhere(hosts: set[str], target: Target, inquiry: Inquiry) -> Observations:
+    known = (target.namespace, *(namespace for _, namespace in SYSTEM))
+    found = [
+        one
+        for one in await inquiry.cluster.list("Service", EVERYWHERE)
+        if one.ref.name in hosts and one.ref.namespace not in known
+    ]
+    return tuple(
+        inquiry.saw(EvidenceKind.OBJECT, f"get {one.ref}", excerpt(one), one)
+        for one in found[:MOST_ELSEWHERE]
     )
 
 

@@ -33,6 +33,11 @@ class Place:
         return _IP.fullmatch(self.host) is not None
 
     @property
+    def is_short(self) -> bool:
+        """Whether it is one word, which means a Service of the own namespace."""
+        return "." not in self.host and not self.is_local
+
+    @property
     def is_private(self) -> bool:
         """Whether the host is an address that may be that of a pod."""
         return self.is_address and _PRIVATE.match(self.host) is not None
