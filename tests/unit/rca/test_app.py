@@ -4,7 +4,7 @@ import pytest
 
 from tocsin_agents.limits.budgets import Limits
 from tocsin_agents.models import litellm_client
-from tocsin_kit.errors import PermanentError
+from tocsin_kit.errors import NEVER_STARTS, PermanentError
 from tocsin_rca import app
 from tocsin_rca.__main__ import main
 from tocsin_rca.settings import Settings
@@ -12,12 +12,13 @@ from tocsin_rca.settings import Settings
 REPOSITORY = "repositories: [{name: shop/gitops, git_dir: a.git, paths: ['apps/**']}]\n"
 
 
-def test_a_snapshot_that_is_not_there_ends_the_start_with_one_line(tmp_path, monkeypatch):
+def test_a_snapshot_that_is_not_there_ends_the_start_with_one_line(tmp_path, monkeypatch, capsys):
     snapshot = str(tmp_path / "nowhere")
     monkeypatch.setattr(sys, "argv", ["tocsin-rca", "--cluster-snapshot", snapshot])
     with pytest.raises(SystemExit) as ended:
         main()
-    (line,) = str(ended.value).splitlines()
+    assert ended.value.code == NEVER_STARTS
+    (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"tocsin: no snapshot at {snapshot!r}")
 
 
