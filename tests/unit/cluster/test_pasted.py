@@ -129,4 +129,4 @@ def test_hostile_text_is_unwrapped_in_little_time(text):
     ],
 )
 def test_rows_that_a_pipe_left_without_their_columns_are_rows(command, row, found):
-    assert [one.ref for one in read([Printed.of(command, row)], "shop").objects] == found
+    assert [one.ref for one in read([Printed.of(command, row)], "shop").listed] == found
