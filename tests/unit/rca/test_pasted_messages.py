@@ -116,6 +116,31 @@ async def leading(scene, command, text):
             "dns_misconfigured",
         ),
         (
+            "kubectl describe pod",
+            "Error response from daemon: manifest for shop/web:9 not found: manifest unknown",
+            "image_tag_not_found",
+        ),
+        (
+            "kubectl get pvc; kubectl get sc",
+            "NAME  STATUS   VOLUME  CAPACITY  ACCESS MODES  STORAGECLASS  AGE\n"
+            "data  Pending                                  swift         3m\n\n"
+            "NAME  PROVISIONER      RECLAIMPOLICY  VOLUMEBINDINGMODE\n"
+            "slow  ebs.csi.aws.com  Delete         Immediate",
+            "pvc_storage_class_not_found",
+        ),
+        (
+            "kubectl describe ingress web",
+            "Name:       web\nNamespace:  shop\nRules:\n  Host  Path  Backends\n"
+            '  a.b   /     wbe:80 (<error: services "wbe" not found>)',
+            "ingress_misroute",
+        ),
+        (
+            "flux get kustomizations",
+            "NAME  READY  MESSAGE\nweb  False  kustomize build failed: accumulating resources:"
+            " open /tmp/x/db.yaml: no such file or directory",
+            "gitops_sync_failed",
+        ),
+        (
             "kubectl exec probe-1 -- nc -vz db 5432",
             "nc: connect to db port 5432 (tcp) failed: Connection refused",
             "dependency_unreachable",

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from tocsin_cluster.manifest import Manifest, texts
 from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, ObjectRef, Scalar
 from tocsin_rca.evidence.case import Case
-from tocsin_rca.evidence.claims import Claim, Obstacle, obstacles, pending_claims
+from tocsin_rca.evidence.claims import Claim, Obstacle, obstacles, pending_claims, right_class
 from tocsin_rca.evidence.concern import alert_id, sure
 from tocsin_rca.evidence.hearing import quoted, subject
-from tocsin_rca.evidence.likeness import meant
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.statements import Told, told
 
@@ -122,6 +121,26 @@ def _without_class(case: Case) -> Iterator[Finding]:
         if one.about and one.about.kind == "PersistentVolumeClaim":
             found = _said(case, CauseClass.PVC_STORAGE_CLASS_NOT_FOUND, one.about, one)
             yield found.model_copy(update={"confidence": 0.8})
+    yield from _unlisted(case)
+
+
+def _unlisted(case: Case) -> Iterator[Finding]:
+    """A claim waits for a class that is not among those that were listed, nor that of a volume."""
+    listed = [one.data.ref.name for one in case.objects("StorageClass")]
+    others = [
+        one.data.dig("spec", "storageClassName") for one in case.manifests("PersistentVolume")
+    ]
+    for claim in pending_claims(case) if listed else ():
+        asked = claim.manifest.dig("spec", "storageClassName")
+        if asked and asked not in (*listed, *others):
+            yield Finding(
+                cause=CauseClass.PVC_STORAGE_CLASS_NOT_FOUND,
+                object=claim.ref,
+                confidence=0.85,
+                summary=f"{claim.ref} wants storage class {asked}; there are {', '.join(listed)}.",
+                evidence=(claim.id,),
+                because="Nothing says that all classes were listed.",
+            )
 
 
 def _claim(case: Case, one: Told) -> ObjectRef:
@@ -153,7 +172,7 @@ def _edit(case: Case, cause: CauseClass, ref: ObjectRef) -> _Edit | None:
     if cause is not CauseClass.PVC_STORAGE_CLASS_NOT_FOUND or seen is None:
         return None
     old = seen.data.dig("spec", "storageClassName")
-    right = _right_class(case, str(old or ""))
+    right = right_class(case, str(old or ""))
     if not old or right in (None, old):
         return None
     return _Edit(
@@ -165,22 +184,6 @@ def _class(case: Case, edit: _Edit | None) -> Observation[Manifest] | None:
     """What shows the class that is to be used."""
     classes = case.objects("StorageClass") if edit else ()
     return next((one for one in classes if edit and one.data.ref.name == edit.new), None)
-
-
-def _right_class(case: Case, written: str) -> str | None:
-    classes = [one.data for one in case.objects("StorageClass")]
-    names = [one.ref.name for one in classes]
-    default = [one.ref.name for one in classes if _is_default(one)]
-    if slip := meant(written, names):
-        return slip
-    if len(names) == 1:
-        return names[0]
-    return default[0] if len(default) == 1 else None
-
-
-def _is_default(one: Manifest) -> bool:
-    marks = one.dig("metadata", "annotations") or {}
-    return any(str(k).endswith("is-default-class") and str(v) == "true" for k, v in marks.items())
 
 
 def _compared(case: Case) -> tuple[Finding, ...]:

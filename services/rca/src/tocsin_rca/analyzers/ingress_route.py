@@ -9,9 +9,12 @@ from typing import Any
 from tocsin_cluster.manifest import dig
 from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, Scalar
 from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.hearing import subject
 from tocsin_rca.evidence.known import Known, known
+from tocsin_rca.evidence.statements import told
 
 _ALIKE = 0.7
+_ABSENT = re.compile(r"<error: (?:services|endpoints) \"(?P<name>[\w.-]{1,253})\" not found>")
 _ANNOTATION = "kubernetes.io/ingress.class"
 _NO_CLASS = re.compile(
     r"(?i)ingress class|IngressClass|No resources found|does not contain a valid"
@@ -44,7 +47,23 @@ class IngressRoute:
             wrong = [(one, CauseClass.INGRESS_MISROUTE) for one in _backends(case, ingress)]
             wrong += [(one, CauseClass.INGRESS_CLASS_NOT_FOUND) for one in _classes(case, ingress)]
             found += [_finding(case, ingress, one, cause) for one, cause in wrong]
-        return tuple(found)
+        return tuple(found) or _described(case)
+
+
+def _described(case: Case) -> tuple[Finding, ...]:
+    """What a description of an Ingress itself says is not there."""
+    found = [one for one in told(case, _ABSENT) if one.about is None]
+    return tuple(
+        Finding(
+            cause=CauseClass.INGRESS_MISROUTE,
+            object=case.named or subject(case),
+            confidence=0.88,
+            summary=f"It leads to Service {one.match['name']}, which does not exist.",
+            evidence=(one.id,),
+            because="No Service is surely meant.",
+        )
+        for one in found[:1]
+    )
 
 
 def _backends(case: Case, ingress: Known) -> Iterator[_Wrong]:

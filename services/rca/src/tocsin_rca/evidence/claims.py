@@ -10,6 +10,7 @@ from tocsin_contracts import ObjectRef
 from tocsin_gitops import quantity
 from tocsin_rca.evidence.alerted import alert_text
 from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.likeness import meant
 from tocsin_rca.evidence.observation import Observation
 
 
@@ -68,6 +69,23 @@ def obstacles(case: Case, claim: Claim) -> Iterator[tuple[Obstacle, Observation[
         freed = named or volume.data.dig("status", "phase") == "Released"
         if len(found) == 1 and (freed or found[0] is not Obstacle.TAKEN):
             yield found[0], volume
+
+
+def right_class(case: Case, written: str) -> str | None:
+    """Return the storage class that was meant: a like name, the only one, or the default one."""
+    classes = [one.data for one in case.objects("StorageClass")]
+    names = [one.ref.name for one in classes]
+    default = [one.ref.name for one in classes if _is_default(one)]
+    if slip := meant(written, names):
+        return slip
+    if len(names) == 1:
+        return names[0]
+    return default[0] if len(default) == 1 else None
+
+
+def _is_default(one: Manifest) -> bool:
+    marks = one.dig("metadata", "annotations") or {}
+    return any(str(k).endswith("is-default-class") and str(v) == "true" for k, v in marks.items())
 
 
 def _is_provisioned(case: Case, claim: Claim) -> bool:

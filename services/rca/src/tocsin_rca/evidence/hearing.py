@@ -8,6 +8,7 @@ from tocsin_cluster.printed import Command, Printed
 from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import owner_of, proof, sure
+from tocsin_rca.evidence.lines import NO_SPEECH
 from tocsin_rca.evidence.observation import LogText, Observation
 from tocsin_rca.evidence.shapes import distinct
 from tocsin_rca.evidence.statements import Statement, Told, line_of, statements
@@ -27,6 +28,7 @@ _ASKED = ("exec", "apply", "create", "run", "rollout", "debug", "auth")
 """Verbs of kubectl whose answers are not objects that were read already."""
 
 _SHOWN = ("describe", "get")
+_BUILDING = re.compile(r"(?i)build failed|failed to (?:generate manifest|load target state)")
 _REFUSED = re.compile(r"\s{0,20}(?:Error from server|Unable to connect to the server|error: )")
 
 
@@ -121,6 +123,8 @@ def _answers(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
 def _brief_answers(case: Case) -> Iterator[tuple[Observation[Printed], str]]:
     for seen in (*case.checks, *case.texts()):
         text = seen.data.text
+        if seen.data.command.tool in NO_SPEECH and _BUILDING.search(text):
+            continue
         if seen.data.command.of_kubectl and not _is_unread(seen.data.command, text):
             text = "\n".join(line for line in text.splitlines() if _REFUSED.match(line))
         if text:

@@ -11,7 +11,7 @@ from tocsin_rca.evidence.observation import LogText
 
 LONGEST_LINE = 1500
 MOST_LINES = 4000
-_NO_SPEECH = ("git", "argocd", "flux", "note")
+NO_SPEECH = ("git", "argocd", "flux", "note")
 """Tools whose output is not about what a program met at run time."""
 
 _INSIDE = ("exec", "run", "debug")
@@ -68,7 +68,7 @@ def quoted(line: Line, longest: int = 160) -> str:
 def _speaks(data: Printed, kind: EvidenceKind) -> bool:
     if kind is EvidenceKind.OUTPUT:
         return data.command.verb in _INSIDE
-    return kind is EvidenceKind.CHECK and data.command.tool not in _NO_SPEECH
+    return kind is EvidenceKind.CHECK and data.command.tool not in NO_SPEECH
 
 
 def _lines(id_: str, text: str, pod: str, *, of_log: bool) -> Iterator[Line]:

@@ -32,6 +32,7 @@ _STARTS = (
 
 _PASTED = re.compile(
     r"(?s)(?:[Ff]ailed to pull image \\?\"|Failed to apply default image tag"
+    r"|Error response from daemon: (?:manifest|pull access|repository|toomany)"
     r"|Error: (?:ErrImage|InvalidImageName|ImagePullBackOff)).{0,800}"
 )
 

@@ -9,7 +9,7 @@ from tocsin_cluster.manifest import Manifest, dig
 from tocsin_cluster.printed import Printed
 from tocsin_contracts import ObjectRef
 from tocsin_rca.evidence.case import Case
-from tocsin_rca.evidence.observation import LogText
+from tocsin_rca.evidence.observation import LogText, Observation
 
 _LONGEST = 4000
 _LONGEST_TEXT = 64_000
@@ -72,12 +72,16 @@ def told(case: Case, pattern: re.Pattern[str]) -> tuple[Told, ...]:
 def logged(case: Case, pattern: re.Pattern[str]) -> tuple[Told, ...]:
     """Return the first match in every log; `about` is the pod, or None if no log names it."""
     found: list[Told] = []
-    for seen in case.logs:
-        text = seen.data.text[:_LONGEST_TEXT]
-        match = pattern.search(text) or pattern.search(_INDENTED.sub(" ", text))
-        if match:
+    for seen, *forms in case.memo.once("log texts", lambda: tuple(_log_texts(case))):
+        if match := next(filter(None, map(pattern.search, forms)), None):
             found.append(Told(_of_log(case, seen.id, seen.data, match), match))
     return tuple(found)
+
+
+def _log_texts(case: Case) -> Iterator[tuple[Observation[LogText], str, str]]:
+    for seen in case.logs:
+        text = seen.data.text[:_LONGEST_TEXT]
+        yield seen, text, _INDENTED.sub(" ", text)
 
 
 def _of_object(id_: str, one: Manifest) -> Iterator[Statement]:
