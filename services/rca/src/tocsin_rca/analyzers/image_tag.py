@@ -20,7 +20,9 @@ from tocsin_rca.evidence.undoing import changes, undo
 from tocsin_rca.ports import ChangedField
 
 _WAITING = ("ErrImagePull", "ImagePullBackOff")
-_ABSENT = re.compile(r"(?i)manifest unknown|manifest for \S{1,300} not found|: not found|code = NotFound")
+_ABSENT = re.compile(
+    r"(?i)manifest unknown|manifest for \S{1,300} not found|: not found|code = NotFound"
+)
 _OTHERWISE = re.compile(
     r"(?i)unauthori[sz]ed|authentication required|denied|forbidden|authorization failed"
     r"|no such host|server misbehaving|i/o timeout|deadline exceeded|connection re(?:fused|set)"
