@@ -60,6 +60,18 @@ class Admission:
     """The API server names who refused the object, and mostly why."""
 
     name = "admission"
+    needs = (
+        "The words in which the API server refused an object: events, conditions, logs and "
+        "printed texts."
+    )
+    proof = (
+        "The API server names the Pod Security level, webhook or policy that refused the object, "
+        "or a webhook that it could not reach."
+    )
+    against = (
+        "A mere warning that an object would violate the level, and a refusal that is about "
+        "another object nearby."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a commit that brought what is refused is undone."""

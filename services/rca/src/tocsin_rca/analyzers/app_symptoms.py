@@ -28,6 +28,15 @@ class AppSymptoms:
     """Logs tell of slow work or of errors; causes that explain either lead over this."""
 
     name = "app_symptoms"
+    needs = "The alert's own words, the program's logs, and how its containers ended."
+    proof = (
+        "The alert or the logs tell of errors or slow work, or the program broke off by a fault "
+        "such as an invalid memory access."
+    )
+    against = (
+        "Any other cause that explains it, which then leads; an alert alone, of which no log "
+        "says a word."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return a finding for what the alert tells of, or what logs tell of by themselves."""

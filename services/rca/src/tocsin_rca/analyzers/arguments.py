@@ -32,6 +32,15 @@ class Arguments:
     """The log refuses a flag, an option or the script that the container is started with."""
 
     name = "arguments"
+    needs = "What the program says: its logs, else how its containers ended, checks and the alert."
+    proof = (
+        "The program refuses a flag, an option or the number of its arguments, or its script has "
+        "an error in its syntax."
+    )
+    against = (
+        "A line that is calm about it, such as one of level info, and words about another object "
+        "nearby."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a commit that changed the arguments is undone."""

@@ -21,6 +21,15 @@ class AutoscalerMaximum:
     """The autoscaler wants more replicas than its maximum allows."""
 
     name = "autoscaler_maximum"
+    needs = "The autoscaler with its conditions, its maximum and its replicas, and the alert."
+    proof = (
+        "It runs as many replicas as it may, and a condition, the metric over its target or the "
+        "alert says that it wants more."
+    )
+    against = (
+        "Fewer replicas than the maximum, an autoscaler that cannot compute at all, and pods "
+        "that already wait for a node."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; the maximum is at most doubled."""

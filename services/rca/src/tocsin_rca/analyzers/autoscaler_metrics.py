@@ -32,6 +32,15 @@ class AutoscalerMetrics:
     """The autoscaler says which metric it lacks, and why."""
 
     name = "autoscaler_metrics"
+    needs = (
+        "What autoscalers say in events and conditions, their targets, and the requests of the "
+        "containers."
+    )
+    proof = "The autoscaler says which request or metric it lacks, or shows its metric as unknown."
+    against = (
+        "A condition that says it does scale; pods that are not ready, as there are no metrics "
+        "of them yet."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; CPU that nothing requests is requested as much as was measured."""

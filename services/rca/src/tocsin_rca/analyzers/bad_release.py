@@ -39,6 +39,18 @@ class BadRelease:
     """The version changed shortly before a program began to fail."""
 
     name = "bad_release"
+    needs = (
+        "What ran before and since when, from commits or rollouts; the alert; logs, or curves "
+        "over time."
+    )
+    proof = (
+        "A container got another version, and its program logs errors or crashes, or its curves "
+        "jump just then."
+    )
+    against = (
+        "An alert older than the release or hours later, calls to others that fail too, no error "
+        "in a log, another image altogether."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for the newest version of a container that changed."""

@@ -34,6 +34,12 @@ class Certificate:
     """A TLS handshake fails at the certificate, or an alert tells that one runs out."""
 
     name = "certificate"
+    needs = "What programs say: logs, else how containers ended, checks and the alert."
+    proof = (
+        "A TLS certificate is said to be over, not valid yet, for another name or not trusted, "
+        "or about to run out."
+    )
+    against = "A line that is calm about it, and words about another object nearby."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for what was said; a certificate is never made up."""

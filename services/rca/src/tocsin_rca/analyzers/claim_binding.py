@@ -72,6 +72,18 @@ class ClaimBinding:
     """A claim stays unbound, and something says for which of the reasons."""
 
     name = "claim_binding"
+    needs = (
+        "The claims that are not bound, what is said of them, and the volumes and storage "
+        "classes there are."
+    )
+    proof = (
+        "A message names what is in the way: class, access mode, size, labels, another claim; or "
+        "comparing claim and volumes shows it."
+    )
+    against = (
+        "Volumes that carry the class that is said to be missing, messages that are not about "
+        "volumes, a list of classes that may have gaps."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return what events say; where they say nothing, what comparing with the volumes tells."""

@@ -37,6 +37,15 @@ class ClusterDns:
     """The Corefile answers some names of the cluster with an error, or sends all in a circle."""
 
     name = "cluster_dns"
+    needs = (
+        "The ConfigMap of the cluster's name servers, their logs, and calls that failed because "
+        "of a name."
+    )
+    proof = (
+        "The Corefile answers names with an error, cannot be read or makes a loop, or the "
+        "servers that it forwards to do not answer."
+    )
+    against = "No call that failed because of a name, which makes it less sure."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such map; only a commit tells what it should say."""

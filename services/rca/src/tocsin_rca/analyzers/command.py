@@ -37,6 +37,17 @@ class Command:
     """The runtime or a shell says that there is no such program."""
 
     name = "command"
+    needs = (
+        "What the runtime and shells said: events, states, logs, and the exit codes of containers."
+    )
+    proof = (
+        "The runtime or a shell says that the program is not there or cannot be run, or a "
+        "container ended with exit code 127."
+    )
+    against = (
+        "The same words about a probe or a hook, or about another object nearby; an exit code "
+        "alone, with no program named."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a commit that changed the command is undone."""

@@ -87,6 +87,18 @@ class ConfigValue:
     """A log quotes a value, and a file or the environment holds it."""
 
     name = "config_value"
+    needs = (
+        "Logs and endings, the values in the environment and in ConfigMaps, their commits, and "
+        "the Services there are."
+    )
+    proof = (
+        "The program refuses a value, a host or its configuration; it is surer where a setting "
+        "is seen to hold that value."
+    )
+    against = (
+        "A host that is a Service after all, words about credentials or certificates, and a "
+        "value that no setting holds."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding: what was changed last, an unknown host, a value that is refused."""

@@ -37,6 +37,15 @@ class ConnectionPool:
     """Somebody says that no connection is left."""
 
     name = "connection_pool"
+    needs = (
+        "Logs, checks and events that speak of connections, and the sizes of pools with their "
+        "commits."
+    )
+    proof = (
+        "Somebody says that no connection is left in a pool or at the data store; a commit that "
+        "made the pool smaller makes it surer."
+    )
+    against = "A driver that says that no server answers at all."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; its change undoes a commit that made the pool smaller."""

@@ -62,6 +62,18 @@ class ControlPlane:
     """A check, a pod of kube-system, the alert or the API itself says that a part is down."""
 
     name = "control_plane"
+    needs = (
+        "Pods of the control plane, checks of the nodes' services, the alert, and what the API "
+        "answered."
+    )
+    proof = (
+        "A part of the control plane is stopped, in trouble or without a pod, or the alert or an "
+        "unanswered request says so."
+    )
+    against = (
+        "A connection that fails only at its certificate; a waiting pod about which events or "
+        "the scheduler say something."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each part; it is put right where the cluster is run."""

@@ -27,6 +27,12 @@ class CpuOverload:
     """A node, or what runs on it, takes all the CPU that there is."""
 
     name = "cpu_overload"
+    needs = "The alert, the CPU that nodes and containers take, and what checks measured."
+    proof = (
+        "The alert is about high CPU, nine tenths of the CPU are taken, or a check says that it "
+        "is saturated; two of these are surer."
+    )
+    against = "Words about throttling, which point to a limit; a single sign that is not the alert."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; more capacity or less load is for a person to choose."""

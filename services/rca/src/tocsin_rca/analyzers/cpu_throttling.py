@@ -46,6 +46,18 @@ class CpuThrottling:
     """The alert, a log or a measurement says so, and there is a limit to be met."""
 
     name = "cpu_throttling"
+    needs = (
+        "The CPU limits of the containers, what they take, and what the alert, logs and "
+        "measurements say."
+    )
+    proof = (
+        "Throttling is told of, or an alert about CPU or slowness meets a container at nine "
+        "tenths of its limit; and there is a limit."
+    )
+    against = (
+        "No CPU limit, several limited containers of which none stands out, and throttling of "
+        "another workload."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; the limit goes back to what a commit took away, or doubles."""

@@ -43,6 +43,15 @@ class Credentials:
     """A database, queue or service answers that the user, password, key or token is not good."""
 
     name = "credentials"
+    needs = "What programs say: logs, else how containers ended, checks and the alert."
+    proof = (
+        "A database, a queue or a service answers that it does not accept the user, password, "
+        "key or token."
+    )
+    against = (
+        "A line that is calm about it, a bare 401 or vague words, which are less sure, and words "
+        "about another object nearby."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; which credentials would be right is never known here."""

@@ -32,6 +32,18 @@ class CronJobs:
     """The controller says that it cannot run it, or its fields say that it never will."""
 
     name = "cronjob"
+    needs = (
+        "CronJobs as the cluster shows or files declare them, their commits, and what their "
+        "controller said."
+    )
+    proof = (
+        "The controller says that it cannot run the job, or its schedule, suspension or deadline "
+        "means that it never will."
+    )
+    against = (
+        "A suspended CronJob that the alert is not about; a mere notice of a Job that was not "
+        "expected, which is less sure."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each CronJob; a commit that changed the field is undone."""

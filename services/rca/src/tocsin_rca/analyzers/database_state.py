@@ -35,6 +35,15 @@ class DatabaseState:
     """A data store answers, and says that it takes no writes or that another one leads now."""
 
     name = "database_state"
+    needs = "Logs and checks of the data store and of those who use it."
+    proof = (
+        "A data store says that it takes no writes, or that it restarts, steps down or has "
+        "another leader."
+    )
+    against = (
+        "A read-only file system, which is another cause; a failover told of only once, or "
+        "beside refused writes, is less sure."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each of the two; a read-only file system is another cause."""

@@ -24,6 +24,18 @@ class Devices:
     """No node has as many devices free, or has such devices at all."""
 
     name = "devices"
+    needs = (
+        "Why the scheduler found no place, what the pod asks for, what nodes offer, and what the "
+        "kubelet said."
+    )
+    proof = (
+        "What decides is a GPU or another device of which no node has enough free, or the "
+        "kubelet had none to give."
+    )
+    against = (
+        "Another obstacle that decides, such as CPU, memory or labels; a pod that is only nearby "
+        "or of which the scheduler says nothing."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; devices are capacity, so there is no change."""

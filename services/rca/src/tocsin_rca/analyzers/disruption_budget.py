@@ -23,6 +23,17 @@ class DisruptionBudget:
     """Evictions are refused, or the alert is about them, and a budget leaves no room."""
 
     name = "disruption_budget"
+    needs = (
+        "The alert, refused evictions, the disruption budgets, and the workloads that they guard."
+    )
+    proof = (
+        "A budget refused an eviction, or the alert is about evictions and a budget allows none "
+        "though its pods are healthy."
+    )
+    against = (
+        "Pods that are unhealthy anyway, for which a budget is there; a budget with room left, "
+        "where no eviction was refused."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a budget is only relaxed by one pod, and only if all are healthy."""

@@ -19,6 +19,15 @@ class Drift:
     """Fields that a file sets have other values in the cluster, and the alert speaks of that."""
 
     name = "drift"
+    needs = "The workload as the cluster shows it in full, and the file that declares it."
+    proof = (
+        "A field that the file sets has another value in the cluster, and the alert speaks of "
+        "drift."
+    )
+    against = (
+        "An alert about something else, which leaves a mere candidate; replicas that an "
+        "autoscaler sets; one value written in two ways."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; where the alert is about something else it is a candidate only."""
