@@ -38,6 +38,17 @@ class EphemeralStorage:
     """The kubelet says that a container, a volume or a pod wrote more than it may, or the node."""
 
     name = "ephemeral_storage"
+    needs = (
+        "What the kubelet says of evictions, the conditions of nodes, and the limits on local disk."
+    )
+    proof = (
+        "The kubelet says that a container, a volume or a pod wrote more than its limit, or that "
+        "its node is short of disk."
+    )
+    against = (
+        "Another workload was evicted, or only a condition of the node or the alert speaks of a "
+        "full disk."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; the limit that was exceeded is doubled where it is declared."""

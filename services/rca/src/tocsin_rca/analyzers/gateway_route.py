@@ -31,6 +31,15 @@ class GatewayRoute:
     """A route refers to what does not exist, or its gateway does not take it."""
 
     name = "gateway_route"
+    needs = "The routes with their status, and the Services, Gateways and DestinationRules."
+    proof = (
+        "A route names a Service, port, Gateway, host or subset that does not exist, or its "
+        "gateway refuses it."
+    )
+    against = (
+        "What it could lead to was not seen; it is less sure if nothing has nearly the name that "
+        "is written."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each wrong reference, or each refusal where none is known."""

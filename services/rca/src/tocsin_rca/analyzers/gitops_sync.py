@@ -66,6 +66,11 @@ class GitopsSync:
     """The state of an application says that it is not what the repository wants."""
 
     name = "gitops_sync"
+    needs = "What Argo CD or Flux reports of its objects, and the commits to their sources."
+    proof = "An application says that it could not be synced or applied, or that it is out of sync."
+    against = (
+        "It has only drifted, or only a printed report says so, and the alert is not about syncing."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each application; a commit to its source is undone."""

@@ -17,6 +17,12 @@ class ImageArchitecture:
     """The kernel cannot execute the file that the container is started with."""
 
     name = "image_architecture"
+    needs = "What programs print, how they end, and the commits that replaced the image."
+    proof = (
+        "A log, an ending, a check or the alert says that the program has the wrong format or "
+        "platform."
+    )
+    against = "The line only informs, belongs to a pull that failed, or is about another workload."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a commit that replaced the image is undone."""

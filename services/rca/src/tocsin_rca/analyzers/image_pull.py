@@ -50,6 +50,17 @@ class ImagePull:
     """The registry denies, fails, is not found, or does not have what was asked for."""
 
     name = "image_pull"
+    needs = (
+        "What is said of failed pulls, the changes of the image, and the pull Secrets that exist."
+    )
+    proof = (
+        "The pull fails for a wrong name, denied access, a missing Secret, a rate limit, the "
+        "platform or the connection."
+    )
+    against = (
+        "Only the tag is absent and no commit misspelled the name; it is weak if no reason is "
+        "given or it is another workload's pod."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each workload; an image or Secret is never made up."""

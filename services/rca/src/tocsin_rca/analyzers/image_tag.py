@@ -57,6 +57,16 @@ class ImageTag:
     """The registry answers that there is no such tag."""
 
     name = "image_tag"
+    needs = (
+        "The containers that wait for an image, what the registry answers, and images that did run."
+    )
+    proof = (
+        "The registry answers that it does not have the tag that a waiting container should run."
+    )
+    against = (
+        "The registry also failed in another way (access, network, limits), or the workload "
+        "already declares another image."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each container; without a last good image there is no change."""

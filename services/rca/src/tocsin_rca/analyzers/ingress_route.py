@@ -39,6 +39,17 @@ class IngressRoute:
     """What an Ingress refers to does not exist."""
 
     name = "ingress_route"
+    needs = (
+        "The Ingresses, the Services of their namespaces, the classes that exist, and the commits."
+    )
+    proof = (
+        "An Ingress names a Service, port or class that does not exist, or a commit led it away "
+        "from the right Service."
+    )
+    against = (
+        "There was nothing to compare it with, no right value is certain, or the Ingress is in "
+        "another namespace than the alert."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each wrong backend and each wrong class."""

@@ -24,6 +24,15 @@ class InitContainer:
     """An init container ended with an error, or it does not end."""
 
     name = "init_container"
+    needs = "The states of the init containers of the pods, and their logs."
+    proof = (
+        "An init container ended with an error, is in a crash loop, or runs on while its log "
+        "says that it waits."
+    )
+    against = (
+        "It was killed for memory, it is a sidecar that is meant to run on, or it runs and does "
+        "not say that it waits."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for the first pod in which one fails; its log says why."""

@@ -20,6 +20,15 @@ class Isolation:
     """A policy that selects every pod lets nothing in or out, and calls get no answer."""
 
     name = "isolation"
+    needs = "The network policies of the namespace, what runs there, and the calls that failed."
+    proof = (
+        "A policy that selects every pod of the namespace lets nothing in or out, and calls get "
+        "no answer."
+    )
+    against = (
+        "Another policy may open the same way, calls fail otherwise, or workloads were seen that "
+        "can be judged one by one."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; which traffic is meant to pass is for a person to say."""
