@@ -23,6 +23,15 @@ class JobLimits:
     """The Job controller says that it gave up."""
 
     name = "job_limits"
+    needs = "The events, conditions and printed texts of Jobs and of their pods."
+    proof = (
+        "Kubernetes says that a Job or its pod was active past the deadline, or that the Job "
+        "used up its tries."
+    )
+    against = (
+        "The deadline is that of a call; tries that ran out are weaker, as something else made "
+        "them fail."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; that tries ran out is only what came of something."""

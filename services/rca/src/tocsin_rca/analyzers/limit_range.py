@@ -26,6 +26,11 @@ class LimitRange:
     """A container asks for more, or for less, than the LimitRange allows."""
 
     name = "limit_range"
+    needs = "What the API server refuses, the LimitRanges, and what the containers ask for."
+    proof = (
+        "The API server refuses a pod or claim for a minimum, a maximum or a ratio of a LimitRange."
+    )
+    against = "The refusal is about another workload than that of the alert."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; the change goes to the bound that the API server names."""

@@ -26,6 +26,18 @@ class MemoryLeak:
     """The log reports memory that only grows, or the program or the alert calls it a leak."""
 
     name = "memory_leak"
+    needs = (
+        "Memory over time in logs and measurements, the program in the manifest, and the alert's "
+        "words."
+    )
+    proof = (
+        "Memory only ever grows by logs or measurements, or the program or the alert calls it a "
+        "leak."
+    )
+    against = (
+        "The line says that there is no leak or that it was fixed; growth that killed nothing is "
+        "weaker."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a leak is cured in the program, so there is no change."""

@@ -25,6 +25,15 @@ class MetricAnomaly:
     """The metrics themselves say what changed, and the call graph which service was first."""
 
     name = "metric_anomaly"
+    needs = "Metrics from before and after the alert began, reported anomalies, and who calls whom."
+    proof = (
+        "A metric of a service changed most when the alert began, and nothing that it calls "
+        "changed as well."
+    )
+    against = (
+        "The metric hardly changes, moves unlike that of the alert, or is none of network, CPU, "
+        "latency or errors."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding about the service that leads, or nothing."""

@@ -25,6 +25,17 @@ class Namespace:
     """The API server knows no such namespace, or a Service is asked for in the wrong one."""
 
     name = "namespace"
+    needs = (
+        "What the API server answers, names that cannot be resolved, and where the Services are."
+    )
+    proof = (
+        "The API server knows no such namespace, or a configured name asks for a Service where "
+        "it is not."
+    )
+    against = (
+        "The Service is in the namespace that is asked for, no setting holds the name, or it is "
+        "about another workload."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; where the object should be, is for people to say."""

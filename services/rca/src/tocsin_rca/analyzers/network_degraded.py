@@ -35,6 +35,13 @@ class NetworkDegraded:
     """Something that looks at the network itself says that it is late or loses packets."""
 
     name = "network_degraded"
+    needs = "What pings, connect times, queues and interfaces show, and network experiments."
+    proof = (
+        "Packets are measured to be late or lost, or a queue or an experiment delays or drops them."
+    )
+    against = (
+        "Calls only time out, or every packet is lost, which is a break and not a bad network."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; calls that only time out are not proof of it."""

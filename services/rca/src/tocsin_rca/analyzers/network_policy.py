@@ -39,6 +39,9 @@ class NetworkPolicy:
     """What pods need is denied by every policy that selects them."""
 
     name = "network_policy"
+    needs = "The network policies, the labels and ports of both ends, and the failed calls."
+    proof = "Every policy that selects one end denies the connection; failed calls bear it out."
+    against = "A rule may allow it, calls are refused and not dropped, or none is seen to fail."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each policy, of the connection that is denied most surely."""
@@ -203,7 +206,8 @@ def _is_ours(case: Case, runs: Runs) -> bool:
 
 def _finding(case: Case, wall: _Wall) -> Finding:
     found = only_opening(case, wall.policies, wall.direction, wall.peer, wall.door)
-    policy = found[0] if found else max(wall.policies, key=lambda p: not _has_rules(p, wall))
+    rules = ("spec", wall.direction.rules)
+    policy = found[0] if found else max(wall.policies, key=lambda p: not p.manifest.items(*rules))
     change = found[1].change(policy.ref) if found else _rule(policy, wall)
     because = found[1].because if found else "A rule that allows just this has to be added."
     doubts = tuple(_doubts(case, wall))
@@ -231,10 +235,6 @@ def _rule(policy: Known, wall: _Wall) -> FieldChange | None:
 
 def _at(wall: _Wall) -> str:
     return f" at port {wall.door.port}" if wall.door.port and "port" not in wall.called else ""
-
-
-def _has_rules(policy: Known, wall: _Wall) -> bool:
-    return bool(policy.manifest.items("spec", wall.direction.rules))
 
 
 def _doubts(case: Case, wall: _Wall) -> Iterator[Doubt]:

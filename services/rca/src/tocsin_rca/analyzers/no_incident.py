@@ -29,6 +29,15 @@ class NoIncident:
     """The alert says so itself, or what it tells of is not so."""
 
     name = "no_incident"
+    needs = "The alert's own words and state, and how its workload, events, logs and checks look."
+    proof = (
+        "The alert is a heartbeat, a test or a notice by its own words, or all that it tells of "
+        "was seen to be well."
+    )
+    against = (
+        "A warning, a complaint, a failed call or a check that is not calm, unless the alert is "
+        "a test by its own words."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return a finding; sure only where the alert is none, or where all was seen well."""

@@ -26,6 +26,14 @@ class NodeLabels:
     """The node selector, or the required node affinity, excludes every node."""
 
     name = "node_labels"
+    needs = (
+        "What the scheduler says of the pod, its node selector and affinity, and the nodes' labels."
+    )
+    proof = "The scheduler refuses nodes because they lack the labels that the pod asks for."
+    against = (
+        "Volumes, spreading, missing room, taints or nodes out of service keep it from the nodes "
+        "that would fit."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; with a change only if the label that was meant is certain."""

@@ -31,6 +31,12 @@ class NodeMemory:
     """Pods are evicted for memory, or the kernel kills processes of the whole node."""
 
     name = "node_memory"
+    needs = (
+        "Evictions and kills that nodes report, their conditions, memory in use, and the pods' "
+        "limits."
+    )
+    proof = "A node is short of memory, and a pod without a memory limit takes much of it."
+    against = "Only the alert says so, or what takes the memory has a limit or was not measured."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; which limit would do cannot be told, so there is no change."""

@@ -28,6 +28,12 @@ class NodeReady:
     """A node that matters here is not ready, by its condition, its taints or the alert."""
 
     name = "node_ready"
+    needs = "The conditions and events of nodes, where the pods run, and what the scheduler says."
+    proof = (
+        "The Ready condition of a node is not true, its taints say so, or an event or the alert "
+        "reports it."
+    )
+    against = "The node is seen to be ready again, or it carries nothing that the alert is about."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; nodes are put right outside of the repository."""

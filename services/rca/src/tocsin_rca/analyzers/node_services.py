@@ -70,6 +70,13 @@ class NodeServices:
     """A check, a journal, a condition or the alert says that one of them does not run."""
 
     name = "node_services"
+    needs = "The states of services on the node, their journals, checks and pods, and the alert."
+    proof = (
+        "The kubelet, the container runtime or the service proxy is stopped, or is said to be down."
+    )
+    against = (
+        "It was not seen to be stopped: a message, a pod, a check or the alert alone is less sure."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each; services of nodes are put right on the node."""
