@@ -50,6 +50,15 @@ class OomLimit:
     """The working set meets the limit: the limit is too low."""
 
     name = "oom_limit"
+    needs = "The pods with their last endings, and the memory limit of the container."
+    proof = (
+        "A container was killed for memory (OOMKilled, or 137 with such an event) while it has a "
+        "limit of its own."
+    )
+    against = (
+        "A node short of memory, an eviction, memory that grows without bound, a pod that ran "
+        "with another limit or runs well again."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each container that was killed at a limit that is known."""

@@ -22,6 +22,17 @@ class OutOfMemory:
     """A table, an event or the program's own words tell of it; no status shows the container."""
 
     name = "out_of_memory"
+    needs = (
+        "Events, logs, the alert, the endings of containers, and the memory limits of the workload."
+    )
+    proof = (
+        "Words say that memory ran out; or a container was OOMKilled without a limit, or ended "
+        "with 137 under one and nothing else explains it."
+    )
+    against = (
+        "A container OOMKilled at a known limit, a node short of memory, memory that grows; for "
+        "a bare 137 also a liveness probe or an eviction."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; with a change only if there is one limit that can be at fault."""

@@ -19,6 +19,14 @@ class PodCapacity:
     """The scheduler, the kubelet or the alert itself says that no more pods are allowed."""
 
     name = "pod_capacity"
+    needs = "The words of the scheduler, of the kubelet or of the alert."
+    proof = (
+        "One of them says that the node, or every node that would do, runs as many pods as it may."
+    )
+    against = (
+        "Another obstacle that decides instead, such as a volume or a shortage; words about a pod "
+        "of another workload."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; the number of pods of a node is set where nodes are made."""

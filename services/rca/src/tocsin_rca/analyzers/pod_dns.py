@@ -31,6 +31,15 @@ class PodDns:
     """The DNS policy or the name servers of a pod are not those of the cluster."""
 
     name = "pod_dns"
+    needs = "The DNS settings of the workload, and failed look-ups in logs or checks."
+    proof = (
+        "The DNS policy, name servers or search domains of its pods leave out the DNS of the "
+        "cluster."
+    )
+    against = (
+        "Name servers and search domains that are those of the cluster; no look-up that was seen "
+        "to fail."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each workload whose look-ups fail, or that the alert is about."""

@@ -26,6 +26,15 @@ class PodSpread:
     """More replicas than places that are far enough apart."""
 
     name = "pod_spread"
+    needs = "The words of the scheduler, the anti-affinity of the pod, the number of replicas."
+    proof = (
+        "The scheduler names affinity between pods, anti-affinity or topology spread as what "
+        "keeps the pod from the nearest nodes."
+    )
+    against = (
+        "A shortage on more nodes, a volume, or a node out of service that would have given every "
+        "replica a place."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; replicas are only ever lowered to what has a place already."""

@@ -25,6 +25,15 @@ class PortConflict:
     """A program cannot listen because its port is taken."""
 
     name = "port_conflict"
+    needs = "Logs, endings or the words of the scheduler, and the ports that containers declare."
+    proof = (
+        "A program says that its address is in use, or the port of the node that it wants is "
+        "taken on every node that would do."
+    )
+    against = (
+        "Another obstacle that decides on the nodes; a line that is only for information; words "
+        "of another workload."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; surer if two containers of the pod declare one port."""

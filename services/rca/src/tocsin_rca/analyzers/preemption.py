@@ -20,6 +20,9 @@ class Preemption:
     """The scheduler removed the pod so that a more important one has room."""
 
     name = "preemption"
+    needs = "The events and conditions of the pods."
+    proof = "The cluster says that the pod was preempted to make room for a more important one."
+    against = "The words are about a pod of another workload."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; it works as it was set up, so there is no change."""

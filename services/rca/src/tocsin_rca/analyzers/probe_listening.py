@@ -56,6 +56,18 @@ class ProbeListening:
     """The asked port is declared, or no port is; something else shows where the program listens."""
 
     name = "probe_listening"
+    needs = (
+        "The failing probe and how it is declared; a log, a Service, the other probe or the image "
+        "that tells a port."
+    )
+    proof = (
+        "The probe is refused at its port, and something shows another; or without a word a pod "
+        "is not ready and a probe asks an undeclared port."
+    )
+    against = (
+        "The log says that the program listens on the asked port; only the image or a Service "
+        "hints at another one."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each probe that asks another port than the one that is shown."""

@@ -26,6 +26,14 @@ class ProbePath:
     """The server listens and knows no such path."""
 
     name = "probe_path"
+    needs = "The events of the failing probe, how it is declared, commits and the other probe."
+    proof = (
+        "The server answers the path of the probe with 404, and the pod runs with the path that "
+        "is declared now."
+    )
+    against = (
+        "The pod still ran with another path; no commit and no other probe tells the right one."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such probe; without a known good path, no change."""

@@ -37,6 +37,18 @@ class ProbePort:
     """The probe is refused on a port that no container of the pod declares."""
 
     name = "probe_port"
+    needs = (
+        "The events of the failing probe, how it is declared, and the ports that containers "
+        "declare."
+    )
+    proof = (
+        "The probe is refused at a port that no container of the pod declares, while its own "
+        "declares another."
+    )
+    against = (
+        "The log says that it listens there, the container ends by itself, or the probe asks "
+        "another host or an older port."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such probe; without one sure port there is no change."""

@@ -41,6 +41,15 @@ class ProbeRequest:
     """What the probe asks is answered, and never with yes."""
 
     name = "probe_request"
+    needs = "The words of the failing probe, and how it is declared."
+    proof = (
+        "The answer shows that the request is wrong: a status that refuses it, another protocol, "
+        "an unknown host, a command that fails."
+    )
+    against = (
+        "A command that only timed out or whose container was gone; a refused connection or a "
+        "slow answer, which say nothing of the request."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such probe; a commit that changed it is undone.

@@ -41,6 +41,18 @@ class ProbeTiming:
     """The probe asks the right thing, and does not wait for the answer."""
 
     name = "probe_timing"
+    needs = (
+        "The failing liveness or startup probe with its times, endings, and logs that tell of the "
+        "start."
+    )
+    proof = (
+        "The probe meets late or refused answers, and gives up sooner than the program starts or "
+        "than a loaded program answers."
+    )
+    against = (
+        "A crash in the logs, an ending by an error of its own, a probe that asks an undeclared "
+        "port, a readiness probe."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each liveness probe that leaves too little time."""

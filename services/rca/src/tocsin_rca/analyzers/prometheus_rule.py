@@ -29,6 +29,12 @@ class PrometheusRules:
     """Prometheus says that it cannot evaluate or load a rule."""
 
     name = "prometheus_rule"
+    needs = "The words of Prometheus or its operator, the alert, and the rule objects."
+    proof = (
+        "Prometheus says that it cannot load or evaluate a rule, and the alert is about "
+        "Prometheus or its rules."
+    )
+    against = "An alert about something else; the rule object was not seen."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding about the rule object; a commit that changed it is undone."""
