@@ -27,6 +27,15 @@ class Quota:
     """The API server refuses to create a pod, and names the ResourceQuota."""
 
     name = "quota"
+    needs = "The words of the API server, the ResourceQuotas with what is used, and the alert."
+    proof = (
+        "The API server refuses a pod by a quota; or a quota is full and the alert says so or "
+        "pods of the workload cannot be made."
+    )
+    against = (
+        "The words are about another workload; a full quota while no pod is refused and the alert "
+        "is about something else."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; with a change only if a commit asked for more than before."""

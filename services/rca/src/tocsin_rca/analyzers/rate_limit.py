@@ -28,6 +28,9 @@ class RateLimit:
     """Programs say that requests are limited."""
 
     name = "rate_limit"
+    needs = "Lines of logs and of checks."
+    proof = "A line says that requests are limited, throttled or shed, such as a status 429."
+    against = "A limit of the client itself or of an image registry; a single such line."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; what kubectl and registries limit is not meant."""

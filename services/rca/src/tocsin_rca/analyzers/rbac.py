@@ -43,6 +43,17 @@ class Rbac:
     """The API server says which verb on which resource is denied to whom."""
 
     name = "rbac"
+    needs = (
+        "The words of the API server in logs or events, and the roles and bindings of the account."
+    )
+    proof = (
+        "The API server says which verb on which resource it denies to whom, or that somebody "
+        "would grant more than they hold."
+    )
+    against = (
+        "The account is not the one that the workload runs as; the words come from another "
+        "workload."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for the first denial; with a change if one rule lacks just verbs."""

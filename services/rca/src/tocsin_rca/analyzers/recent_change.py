@@ -23,6 +23,15 @@ class RecentChange:
     """A commit changed one setting of a workload and nothing else, and then errors began."""
 
     name = "recent_change"
+    needs = "Commits with their times, when the alert began, and logs with errors or failed calls."
+    proof = (
+        "Within two hours before the alert a commit changed one setting or only how the program "
+        "starts, and errors followed."
+    )
+    against = (
+        "A commit that changed more than that, or several; an older one; an alert not about "
+        "errors, latency or crashes."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; that logs name no value leaves it likely and no more."""

@@ -70,6 +70,18 @@ class MissingReference:
     """The kubelet says that a ConfigMap, a Secret or a key of one is not there."""
 
     name = "reference"
+    needs = (
+        "The words of the kubelet or the program, what the workload refers to, the ConfigMaps and "
+        "Secrets."
+    )
+    proof = (
+        "The kubelet says that it is not there, a program misses a file that no key gives, or a "
+        "pod waits and a list lacks one name."
+    )
+    against = (
+        "Words about another workload; where nobody says it: an optional reference, an object "
+        "that was seen, several that are missing."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each; a change only to the one name that can be meant."""

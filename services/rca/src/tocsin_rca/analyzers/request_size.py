@@ -29,6 +29,17 @@ class RequestSize:
     """The scheduler, or the kubelet, finds too little CPU or memory on every node that fits."""
 
     name = "request_size"
+    needs = (
+        "The words of the scheduler or the kubelet, the requests of the pod, and what nodes offer."
+    )
+    proof = (
+        "Too little CPU or memory for the request is what keeps the pod from the nodes that would "
+        "do."
+    )
+    against = (
+        "A volume, a spread rule or a scarcer device; more nodes that are tainted or out of "
+        "service, if an empty node could hold it."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; with a change only if a smaller request is certain to do."""

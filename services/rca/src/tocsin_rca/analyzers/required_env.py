@@ -56,6 +56,12 @@ class RequiredEnv:
     """The log names an environment variable that nothing sets."""
 
     name = "required_env"
+    needs = "What the program says in logs or endings, and the environment that the workload sets."
+    proof = (
+        "The program names an environment variable that it misses, and the workload gives it no "
+        "value."
+    )
+    against = "The workload sets that variable; the words come from another workload."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; the change is to the name of a variable that was misspelt."""

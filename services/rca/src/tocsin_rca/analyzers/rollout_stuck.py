@@ -15,6 +15,15 @@ class RolloutStuck:
     """The cluster itself says that a rollout makes no progress, or somebody paused it."""
 
     name = "rollout_stuck"
+    needs = "The conditions, the pause and the replicas of workloads, and their events."
+    proof = (
+        "The cluster says that a rollout passed its deadline or was rolled back, or a paused "
+        "workload has too few new replicas."
+    )
+    against = (
+        "A paused workload whose replicas are all new; a rollout of another workload than the "
+        "alert is about."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such workload; what blocks it is a finding of its own."""

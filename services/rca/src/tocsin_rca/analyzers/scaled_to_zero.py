@@ -21,6 +21,14 @@ class ScaledToZero:
     """The number of replicas that is asked for is zero."""
 
     name = "scaled_to_zero"
+    needs = "The replicas that workloads ask for, Services, commits, and the names in the alert."
+    proof = (
+        "A workload asks for zero replicas; surer if the alert names it or a Service leads to it."
+    )
+    against = (
+        "Nothing that was seen misses the workload; a commit that retires it on purpose is not "
+        "undone."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such workload that is missed."""

@@ -22,6 +22,15 @@ class ServiceAccount:
     """The API server refuses the pods as it knows no such service account."""
 
     name = "service_account"
+    needs = (
+        "The words of the API server, the account that the workload names, and the accounts there "
+        "are."
+    )
+    proof = "The API server says that the service account of the pods is not found."
+    against = (
+        "The account is there by now and pods were made with it; the words are about another "
+        "workload."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; the change goes to the one account that was meant, if it is sure."""

@@ -50,6 +50,12 @@ class ServiceAddress:
     """A setting names a Service that does not exist, or a port that its Service does not have."""
 
     name = "service_address"
+    needs = "The settings of workloads, the Services, and failed calls in logs or checks."
+    proof = (
+        "A setting names a Service or a port that none has, and a Service nearly has it, or a "
+        "commit took a right one away."
+    )
+    against = "No call was seen to fail; no Service was seen at all; several Services are as near."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such setting; none where no Service was seen at all."""

@@ -63,6 +63,12 @@ class ServicePort:
     """No container behind the Service declares its target port, or not with that protocol."""
 
     name = "service_port"
+    needs = "The Services, and the ports that the one workload behind each of them declares."
+    proof = "No container behind the Service declares its target port, or none with its protocol."
+    against = (
+        "A log says that the program listens there, ready pods are probed there, or several "
+        "workloads are behind it."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such port."""

@@ -55,6 +55,15 @@ class ServiceSelector:
     """All keys of the selector match the pods but one."""
 
     name = "service_selector"
+    needs = "The selectors of Services, the labels of pods and of pod templates, and the Endpoints."
+    proof = (
+        "A Service selects no pod, and just one key of its selector differs from the labels of "
+        "the nearest pods."
+    )
+    against = (
+        "The Service has addresses, no pod runs at all, or it was the label of the pods that a "
+        "commit changed."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each such Service."""

@@ -19,6 +19,15 @@ class Taints:
     """The nodes that fit are closed to the pod: by a taint, or to every new pod by hand."""
 
     name = "taints"
+    needs = (
+        "The words of the scheduler, the tolerations of the pod, and the taints and cordons of "
+        "nodes."
+    )
+    proof = "A taint or a cordon is what keeps the pod from the nodes that would do."
+    against = (
+        "A volume, a shortage, labels or a spread rule that decides instead; no scheduler that "
+        "says it."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a toleration is for a person to add, so there is no change."""

@@ -30,6 +30,11 @@ class TrafficSpike:
     """The alert, or a check, speaks of a flood of requests."""
 
     name = "traffic_spike"
+    needs = "The words of the alert, and what checks measured."
+    proof = (
+        "The alert tells of a flood of requests, or a check measures far more of them than usual."
+    )
+    against = "Only one of the two says so; what rose are errors or latency, not requests."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; how much load is welcome is for a person to say."""

@@ -26,6 +26,12 @@ class Unreachable:
     """Calls fail at the connection, whoever is to blame."""
 
     name = "unreachable"
+    needs = "Lines of logs and of checks that tell of failed calls, and the Services they name."
+    proof = (
+        "Calls fail at the connection: refused, reset, timed out, without a route, or to a name "
+        "that is not resolved."
+    )
+    against = "The call was to the pod itself; no line says whom it called; just a few such lines."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for each host; calls to unknown hosts count if there are no others."""

@@ -25,6 +25,12 @@ class VolumeAttach:
     """The attach-detach controller says that the volume is held elsewhere."""
 
     name = "volume_attach"
+    needs = "The events and conditions of pods and volumes."
+    proof = "The cluster says that another node or pod holds the volume."
+    against = (
+        "Only an attach that failed, without a word of who holds the volume; words about another "
+        "workload."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a volume is never torn from whoever holds it."""

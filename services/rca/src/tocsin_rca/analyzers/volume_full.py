@@ -33,6 +33,11 @@ class VolumeFull:
     """A program cannot write any more, and it writes to a claim."""
 
     name = "volume_full"
+    needs = "Logs or endings, the alert, and the claim that the workload mounts."
+    proof = "A program says that no space is left, or the alert says that the claim fills up."
+    against = (
+        "Used-up file watches, or an image that lacks space when it is pulled; no claim is known."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; the claim grows if its class is known to allow that."""

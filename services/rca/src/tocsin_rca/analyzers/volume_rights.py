@@ -39,6 +39,12 @@ class VolumeRights:
     """A program is kept from writing."""
 
     name = "volume_rights"
+    needs = "Logs or endings, the security settings and mounts of the workload, and commits."
+    proof = (
+        "A program says that its file system is read-only, or that it has no right to create, "
+        "open or change a file."
+    )
+    against = "A line that is only for information; words that come from another workload."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding; a commit that took the right away is undone."""
