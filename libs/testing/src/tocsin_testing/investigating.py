@@ -110,6 +110,9 @@ class FixedAnalyzer:
     """Finds what it is given."""
 
     name = "fixed"
+    needs = "Nothing."
+    proof = "It was told so."
+    against = "Nothing."
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._findings = tuple(findings)

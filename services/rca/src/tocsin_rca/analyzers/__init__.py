@@ -89,6 +89,18 @@ class Analyzer(Protocol):
     def name(self) -> str:
         """What the registry and the folder of its sample call it."""
 
+    @property
+    def needs(self) -> str:
+        """What it looks at, in one sentence for whoever is on call."""
+
+    @property
+    def proof(self) -> str:
+        """What makes its finding, in one sentence; no two analyzers share it."""
+
+    @property
+    def against(self) -> str:
+        """What contradicts it: what keeps it from a finding, or makes that less sure."""
+
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return what the case proves; nothing when it shows no such fault. No IO, no clock."""
 
