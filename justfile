@@ -57,7 +57,7 @@ lint:
 [group("work")]
 check: lock-check lint test
 
-[doc("Write the generated files anew: event schemas and docs/events.md, docs/settings.md")]
+[doc("Write the generated files anew: event schemas and docs/events.md, docs/settings.md, docs/analyzers.md")]
 [group("work")]
 docs *args:
     @python scripts/docs.py "$@"

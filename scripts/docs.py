@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reference import asyncapi, events, settings
+from reference import analyzers, asyncapi, events, settings
 
 from tocsin_contracts import schemas
 
@@ -16,6 +16,7 @@ def documents() -> dict[Path, str]:
     """Return the text of every generated file; the same code gives the same bytes."""
     return {
         ROOT / "docs" / "events.md": events.page(ROOT / "services"),
+        ROOT / "docs" / "analyzers.md": analyzers.page(),
         ROOT / "docs" / "settings.md": settings.page(),
         ROOT / ".env.example": settings.example(ROOT / "docker-compose.yml"),
         ROOT / "docs" / "asyncapi.json": asyncapi.document(),
