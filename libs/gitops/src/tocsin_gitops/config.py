@@ -6,6 +6,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from tocsin_gitops.policy import Limits, RepositoryRule, WritePolicy
+from tocsin_gitops.providers import KNOWN, LOCAL, Provider
 from tocsin_gitops.splice import decode
 from tocsin_gitops.yaml_nodes import EditRefused, documents
 from tocsin_kit.errors import PermanentError
@@ -14,8 +15,11 @@ from tocsin_kit.errors import PermanentError
 class Repository(RepositoryRule):
     """One repository; the alert selects among these and can never name another."""
 
-    host: str = Field(default="local", description="The kind of forge it lives on.")
-    git_dir: Path = Field(description="The bare repository; relative to the file that names it.")
+    host: str = Field(default=LOCAL, description="The provider it lives on; see `providers`.")
+    git_dir: Path = Field(
+        default=Path(),
+        description="The bare repository, relative to the file that names it; of a local one.",
+    )
     branch: str = Field(default="main", description="What pull requests go to.")
     cluster: str = Field(default="", description="The one cluster it describes; empty for any.")
     namespaces: tuple[str, ...] = Field(default=(), description="Empty for every namespace.")
@@ -31,6 +35,7 @@ class GitOps(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    providers: tuple[Provider, ...] = ()
     repositories: tuple[Repository, ...] = ()
     limits: Limits = Limits()
 
@@ -55,6 +60,13 @@ class GitOps(BaseModel):
                 return repository
         known = ", ".join(r.name for r in self.repositories) or "none"
         raise PermanentError(f"no repository {name!r}; known: {known}")
+
+    def provider(self, host: str) -> Provider:
+        """Return the provider of that host; PermanentError if there is no entry for it."""
+        for provider in (*self.providers, *KNOWN):
+            if provider.host == host:
+                return provider
+        raise PermanentError(f"no provider {host!r}; add it to `providers` in gitops.yaml")
 
     def serving(self, cluster: str, namespace: str) -> tuple[Repository, ...]:
         """Return the repositories an object of this cluster and namespace may come from."""

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import AwareDatetime, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError
 
 from tocsin_contracts import Value
 from tocsin_gitops.config import Repository
@@ -30,6 +30,19 @@ class PullRequest(Value):
     state: PullState
     opened_at: AwareDatetime
     url: str
+    ended_at: AwareDatetime | None = None
+    ended_by: str = Field(default="", description="The id of who merged or closed it, if told.")
+    merged_commit: str = Field(default="", description="What the base holds of it since.")
+
+
+class Comment(Value):
+    """One comment on a pull request; `author` is the forge's id of who wrote it."""
+
+    id: str
+    author: str
+    body: str
+    at: AwareDatetime
+    url: str = ""
 
 
 def folder(repository: Repository) -> Path:
