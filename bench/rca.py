@@ -123,7 +123,7 @@ async def judge(case: Recorded, folder: Path) -> dict[str, Any]:
     findings = analyze(seen, analyzers.load())
     ms = 1000 * (time.perf_counter() - began)
     told = answer(RUN, seen, findings, 1, ())
-    handlers = Handlers(OneShot(Nodes(gitops, source, checks.load())))
+    handlers = Handlers(OneShot(Nodes(gitops, source, checks.load(), world.clusters)))
     if isinstance(told, HypothesisFormed):
         events = await handlers.on_hypothesis_formed(told)
     else:

@@ -142,12 +142,12 @@ def test_the_bus_takes_its_configuration_and_has_room_for_every_stream():
     assert sum(stream.max_bytes for stream in STREAMS) < int(room[1]) * GIB
 
 
-def test_a_living_cluster_is_only_added_to_rca_and_read():
+def test_a_living_cluster_is_only_added_to_those_who_look_and_read():
     added = yaml.safe_load((ROOT / "deploy" / "compose.cluster.yaml").read_text(encoding="utf-8"))
-    assert list(added) == ["services"]
-    assert list(added["services"]) == ["rca"]
-    rca = added["services"]["rca"]
-    told = {variable for variable in rca["environment"] if variable.startswith("TOCSIN_")}
-    assert told - _known("rca") == set()
-    assert [volume["read_only"] for volume in rca["volumes"]] == [True]
-    assert {"privileged", "cap_add", "ports", "user"} & set(rca) == set()
+    assert list(added) == ["x-looks", "services"]
+    assert list(added["services"]) == ["rca", "validation"]
+    for name, one in added["services"].items():
+        told = {variable for variable in one["environment"] if variable.startswith("TOCSIN_")}
+        assert told - _known(name) == set()
+        assert [volume["read_only"] for volume in one["volumes"]] == [True]
+        assert {"privileged", "cap_add", "ports", "user"} & set(one) == set()

@@ -7,6 +7,7 @@ import pytest
 
 from tocsin_agents.tools.modes import Mode
 from tocsin_agents.tools.port import Identity, ToolContext
+from tocsin_cluster import connecting
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.redaction import Redactor
 from tocsin_mcp.errors import LostError
@@ -90,8 +91,8 @@ async def test_a_server_that_is_away_is_a_notice_for_operators(connect):
     shop = FakeServer(listed("look"))
     shop.refusals.append(LostError("the wire is cut"))
     async with connect("shop", shop=shop) as servers:
-        assert outside.notice(servers) == "MCP server 'shop' is away: the wire is cut"
-    assert outside.notice(connect()) == ""
+        assert connecting.notice(servers) == "MCP server 'shop' is away: the wire is cut"
+    assert connecting.notice(connect()) == ""
 
 
 def test_servers_and_agents_are_read_from_the_environment(monkeypatch, tmp_path):
@@ -101,5 +102,5 @@ def test_servers_and_agents_are_read_from_the_environment(monkeypatch, tmp_path)
     monkeypatch.setenv("TOCSIN_MCP_SERVERS", str(file))
     monkeypatch.setenv("TOCSIN_EXTERNAL_AGENTS", json.dumps({"helper": AGENT}))
     settings = Settings.load()
-    assert list(outside.servers(settings).sessions) == ["shop"]
+    assert list(connecting.servers(settings).sessions) == ["shop"]
     assert "t-secret" not in repr(settings)

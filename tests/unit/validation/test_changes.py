@@ -7,6 +7,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tocsin_action import recheck
+from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_contracts import (
     ChangeOp,
     CheckVerdict,
@@ -114,7 +115,8 @@ class Desk:
         self.gitops = GitOps(repositories=(allowed,))
 
     async def validate(self, *changes: FieldChange, seen="nothing"):
-        nodes = Nodes(self.gitops, self.repositories, checks.load())
+        unseen = OneCluster(UnseenCluster("no cluster is connected"))
+        nodes = Nodes(self.gitops, self.repositories, checks.load(), unseen)
         handlers = Handlers(Subgraph("validation", graph.build(nodes), InMemorySaver()))
         first, *further = changes
         finding = build.finding(object=first.object, change=first, further=tuple(further))

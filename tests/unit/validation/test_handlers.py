@@ -6,6 +6,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tocsin_cli.demo import history
 from tocsin_cli.demo.git import git
+from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_contracts import (
     CauseClass,
     CheckResult,
@@ -77,7 +78,8 @@ class Desk:
         return self.repositories.commit(repo, files or {FILE: MANIFEST})
 
     def handlers(self, source=None) -> Handlers:
-        nodes = Nodes(self._gitops, source or self.repositories, self.checks)
+        unseen = OneCluster(UnseenCluster("no cluster is connected"))
+        nodes = Nodes(self._gitops, source or self.repositories, self.checks, unseen)
         return Handlers(Subgraph("validation", graph.build(nodes), self.saver))
 
     async def validate(self, **changes):

@@ -74,3 +74,10 @@ class Cluster(Protocol):
 
         Only a recording has such; the order is that of the names of its files.
         """
+
+
+class Clusters(Protocol):
+    """The clusters that can be looked at, by the name that alerts give them."""
+
+    def named(self, cluster: str) -> Cluster:
+        """Return one; an empty name is that of an alert which names none. May raise TocsinError."""

@@ -10,13 +10,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tocsin_agents.budget import Budget
+from tocsin_cluster import connecting
 from tocsin_contracts import Alert
 from tocsin_kit import logging
 from tocsin_kit.errors import PermanentError
 from tocsin_rca import analyzers, app, collectors
 from tocsin_rca.evidence.report import Report, markdown, plain, report
 from tocsin_rca.settings import Settings
-from tocsin_rca.tools import outside
 
 FORMATS: Mapping[str, Callable[[Report], str]] = {
     "terminal": plain,
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> None:
 
 async def _investigate(alert: Alert, settings: Settings) -> Report:
     budget = Budget(settings.investigation_calls, settings.investigation_seconds, time.monotonic)
-    async with outside.servers(settings) as servers:
+    async with connecting.servers(settings) as servers:
         case = await collectors.collect(alert, app.world(settings, servers), budget)
     return report(case, analyzers.analyze(case, analyzers.load()))
 

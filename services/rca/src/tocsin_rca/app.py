@@ -13,9 +13,8 @@ from tocsin_agents.models.roles import ModelRole
 from tocsin_agents.skills.folder import NoSkills, SkillFolder
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.modes import Mode
-from tocsin_cluster.clusters import NamedClusters, OneCluster, RecordedClusters
+from tocsin_cluster import connecting
 from tocsin_cluster.fleet import Fleet
-from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import (
     AlertRepeated,
     BudgetExtended,
@@ -47,7 +46,7 @@ from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
 from tocsin_rca.investigation.ports import Runs
 from tocsin_rca.nodes import Nodes
-from tocsin_rca.ports import Clusters, Runbooks, World
+from tocsin_rca.ports import Runbooks, World
 from tocsin_rca.settings import Settings
 from tocsin_rca.sources.knowledge import KnowledgeFolder
 from tocsin_rca.sources.pages import RunbookPages
@@ -60,7 +59,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     """Wire rca from its settings."""
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
-    servers = outside.servers(settings)
+    servers = connecting.servers(settings)
 
     def budget() -> Budget:
         calls, seconds = settings.investigation_calls, settings.investigation_seconds
@@ -83,7 +82,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         port=settings.rca_port,
         parts=parts,
         resources=[servers],
-        notice=lambda: outside.notice(servers),
+        notice=lambda: connecting.notice(servers),
     )
 
 
@@ -131,20 +130,12 @@ def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) ->
 def world(settings: Settings, servers: Servers) -> World:
     """Return what is looked at."""
     return World(
-        clusters=_clusters(settings, servers),
+        clusters=connecting.clusters(settings, servers),
         history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
         clock=SystemClock(),
         metrics=outside.prometheus(settings),
         runbooks=tuple(_runbooks(settings)),
     )
-
-
-def _clusters(settings: Settings, servers: Servers) -> Clusters:
-    folder = settings.cluster_snapshots
-    recorded = RecordedClusters(folder) if folder is not None else None
-    if settings.cluster_servers:
-        return NamedClusters(outside.clusters(settings, servers), recorded)
-    return recorded or OneCluster(SnapshotCluster(settings.cluster_snapshot))
 
 
 def _runbooks(settings: Settings) -> Iterator[Runbooks]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_cluster.port import Cluster
+from tocsin_cluster.port import Clusters
 from tocsin_contracts import (
     Alert,
     FieldPath,
@@ -104,13 +104,6 @@ class Recordings(Protocol):
 
     async def keep(self, run_id: RunId, attempt: int, recording: bytes) -> None:
         """Keep what an attempt was told, in place of an older one."""
-
-
-class Clusters(Protocol):
-    """The clusters that can be looked at, by the name that alerts give them."""
-
-    def named(self, cluster: str) -> Cluster:
-        """Return one; an empty name is that of an alert which names none. May raise TocsinError."""
 
 
 @dataclass(frozen=True, slots=True)

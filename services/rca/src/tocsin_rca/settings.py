@@ -9,10 +9,10 @@ from pydantic import Field, SecretStr, field_validator
 from tocsin_agents.limits.budgets import Limits
 from tocsin_agents.models.settings import ModelSettings
 from tocsin_agents.remote.config import ExternalAgent
-from tocsin_mcp.settings import McpSettings
+from tocsin_cluster.settings import ClusterSettings
 
 
-class Settings(McpSettings, ModelSettings):
+class Settings(ClusterSettings, ModelSettings):
     """Everything an operator can change about rca."""
 
     service: ClassVar[str] = "rca"
@@ -20,17 +20,6 @@ class Settings(McpSettings, ModelSettings):
     rca_port: int = Field(default=9483, ge=0, le=65535, description="Port of the probes.")
     gitops_file: Path = Field(
         default=Path("gitops.yaml"), description="Repositories and write policy."
-    )
-    cluster_snapshot: Path = Field(
-        default=Path("snapshot"), description="Folder with the recorded state of the cluster."
-    )
-    cluster_snapshots: Path | None = Field(
-        default=None,
-        description="Folder with a snapshot for each of several clusters, by name; wins if set.",
-    )
-    cluster_servers: dict[str, str] = Field(
-        default={},
-        description="The MCP server that each living cluster is looked at through, by cluster.",
     )
     external_agents: dict[str, ExternalAgent] = Field(
         default={}, description="Agents elsewhere that may be asked, by name: docs/agents.md."

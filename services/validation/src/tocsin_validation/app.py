@@ -2,6 +2,10 @@
 
 from collections.abc import Sequence
 
+from tocsin_cluster import connecting
+from tocsin_cluster.clusters import OneCluster, UnseenCluster
+from tocsin_cluster.errors import ClusterError
+from tocsin_cluster.port import Clusters
 from tocsin_contracts import HypothesisFormed, InvestigationInconclusive, PlanStale, RunState
 from tocsin_gitops import config
 from tocsin_gitops.source import LocalGitSource
@@ -9,6 +13,7 @@ from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.moves import move
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
+from tocsin_mcp.servers import Servers
 from tocsin_validation import checks, graph
 from tocsin_validation.handlers import Handlers
 from tocsin_validation.nodes import Nodes
@@ -22,7 +27,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts = Parts.of(settings, moves_runs=True)
     gitops = config.load(settings.gitops_file)
     config.refuse_missing(gitops)
-    nodes = Nodes(gitops, LocalGitSource(), checks.load())
+    servers = connecting.servers(settings)
+    nodes = Nodes(gitops, LocalGitSource(), checks.load(), clusters(settings, servers))
     validating: Subgraph[ValidationState] = Subgraph(
         "validation", graph.build(nodes), saver(parts.raw_redis)
     )
@@ -31,4 +37,18 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts.bus.on(HypothesisFormed, handlers.on_hypothesis_formed, allowed)
     parts.bus.on(InvestigationInconclusive, handlers.on_inconclusive, allowed)
     parts.bus.on(PlanStale, handlers.on_plan_stale, allowed)
-    return Service(settings=settings, port=settings.validation_port, parts=parts)
+    return Service(
+        settings=settings,
+        port=settings.validation_port,
+        parts=parts,
+        resources=[servers],
+        notice=lambda: connecting.notice(servers),
+    )
+
+
+def clusters(settings: Settings, servers: Servers) -> Clusters:
+    """Return the clusters that can be looked at; a recording that is not there cannot be."""
+    try:
+        return connecting.clusters(settings, servers)
+    except ClusterError as error:
+        return OneCluster(UnseenCluster(str(error)))

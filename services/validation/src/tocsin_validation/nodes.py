@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from tocsin_cluster.port import Clusters
 from tocsin_contracts import (
     CauseClass,
     CheckResult,
@@ -22,12 +23,15 @@ from tocsin_validation.state import ValidationState
 
 
 class Nodes:
-    """The steps, with the repositories they read and the checks they run."""
+    """The steps, with the repositories and clusters they read and the checks they run."""
 
-    def __init__(self, gitops: GitOps, source: Source, checks: Iterable[Check]) -> None:
+    def __init__(
+        self, gitops: GitOps, source: Source, checks: Iterable[Check], clusters: Clusters
+    ) -> None:
         self._gitops = gitops
         self._source = source
         self._checks = tuple(checks)
+        self._clusters = clusters
         self._resolver = Resolver(gitops, source)
 
     async def resolve(self, state: ValidationState) -> ValidationState:

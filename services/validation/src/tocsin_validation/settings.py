@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from tocsin_kit.settings import ServiceSettings
+from tocsin_cluster.settings import ClusterSettings
 
 
-class Settings(ServiceSettings):
+class Settings(ClusterSettings):
     """Everything an operator can change about validation."""
 
     service: ClassVar[str] = "validation"

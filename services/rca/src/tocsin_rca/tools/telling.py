@@ -9,6 +9,7 @@ from pydantic import RootModel
 from tocsin_agents.tools.modes import ALLOWED, Mode
 from tocsin_agents.tools.port import Capability, Identity
 from tocsin_agents.tools.toolsets import NamedToolset
+from tocsin_cluster import connecting
 from tocsin_cluster.fleet import Fleet
 from tocsin_contracts.views import ToolView
 from tocsin_gitops.config import GitOps
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str]) -> None:
 
 async def rows(settings: Settings) -> tuple[ToolView, ...]:
     """Look at everything once."""
-    async with outside.servers(settings) as servers:
+    async with connecting.servers(settings) as servers:
         taken = frozenset(settings.cluster_servers.values())
         ours = [one for toolset in _ours(settings) for one in await _of(toolset)]
         theirs = [one for s in servers.sessions.values() for one in _offered(s, taken)]
