@@ -1,0 +1,164 @@
+"""The one HTTP client of all forges: one host, bounded answers, failures in our own words."""
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import TypeAdapter, ValidationError
+
+from tocsin_gitops.hosts import failures
+from tocsin_gitops.hosts.tokens import Tokens
+from tocsin_gitops.providers import HostType, Provider
+from tocsin_kit.clock import Clock, SystemClock
+from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.redaction import Redactor
+
+CONNECT_SECONDS, STALL_SECONDS, MOST_SECONDS = 10.0, 30.0, 60.0
+MOST_BYTES = 8 * 1024 * 1024
+UNAUTHORIZED = 401
+
+_USUAL = {HostType.GITHUB: "/api/v3", HostType.GITLAB: "/api/v4", HostType.GITEA: "/api/v1"}
+_HEADERS = {
+    HostType.GITHUB: {
+        "accept": "application/vnd.github+json",
+        "x-github-api-version": "2022-11-28",
+    }
+}
+_PLAIN = {"accept": "application/json"}
+
+Params = Mapping[str, str | int]
+T = TypeVar("T")
+
+
+def api_base(provider: Provider) -> str:
+    """Return where the API of a provider is, without a slash at the end."""
+    usual = f"https://{provider.host}{_USUAL.get(provider.type, '')}"
+    return (provider.api_base or usual).rstrip("/")
+
+
+def at(*segments: object) -> str:
+    """Return the path of these segments, each quoted whole: a slash in one is no separator."""
+    texts = [str(segment) for segment in segments]
+    wrong = next((text for text in texts if text in ("", ".", "..")), None)
+    if wrong is not None:
+        raise PermanentError(f"{wrong!r} cannot be a part of an address; mend the name it is in")
+    return "".join(f"/{quote(text, safe='')}" for text in texts)
+
+
+class ForgeClient:
+    """Asks one provider, and no other host: redirects are errors.
+
+    Answers are read into `shape`, anything that pydantic reads. TransientError asks for patience,
+    with the host's own wait in `retry_in`; NotFoundError, ConflictError and other PermanentErrors
+    are for the caller or a person. No message holds a token or a query. What writes waits for
+    what writes already, as GitHub asks.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        tokens: Tokens,
+        *,
+        clock: Clock | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.provider = provider
+        self._base = api_base(provider)
+        self._tokens = tokens
+        self._clock = clock or SystemClock()
+        self._transport = transport
+        self._writing = asyncio.Lock()
+
+    async def get(
+        self, shape: type[T], repository: str, path: str, params: Params | None = None
+    ) -> T:
+        """Return what is at a path below the API; `repository` chooses the token."""
+        return await self._ask(shape, repository, "GET", path, params=params)
+
+    async def send(
+        self, shape: type[T], method: str, repository: str, path: str, body: Mapping[str, Any]
+    ) -> T:
+        """Write once, never again by itself, and return the answer."""
+        async with self._writing:
+            return await self._ask(shape, repository, method, path, json=body)
+
+    async def _ask(
+        self, shape: type[T], repository: str, method: str, path: str, **content: Any
+    ) -> T:
+        asked = f"{self.provider.host}: {method} {path}"
+        token = await self._tokens.token(repository)
+        headers = self._headers(token)
+        async with self._http(asked) as http:
+            request = http.build_request(method, self._base + path, headers=headers, **content)
+            response = await http.send(request, stream=True)
+            body = await _body(asked, response)
+        if not response.is_success:
+            raise self._failure(asked, repository, token, response, body)
+        return _read(asked, shape, body)
+
+    def _headers(self, token: str) -> dict[str, str]:
+        always = {"user-agent": "tocsin", "accept-encoding": "identity"}
+        headers = always | _HEADERS.get(self.provider.type, _PLAIN)
+        if not token:
+            return headers
+        if not token.isascii() or not token.isprintable() or " " in token:
+            raise PermanentError(f"no token can look like that; {self._tokens.needs}")
+        return headers | {"authorization": f"Bearer {token}"}
+
+    def _failure(
+        self, asked: str, repository: str, token: str, response: httpx.Response, body: bytes
+    ) -> Exception:
+        status, said = response.status_code, Redactor([token]).text(failures.said(body))
+        if status == UNAUTHORIZED and self._tokens.refused(repository):
+            return TransientError(f"{asked}: the token was not taken; the next one may be")
+        refusal = failures.Refusal(asked, status, response.headers, said)
+        return failures.meaning(refusal, self._tokens.needs, self._clock.now())
+
+    @asynccontextmanager
+    async def _http(self, asked: str) -> AsyncIterator[httpx.AsyncClient]:
+        """One request's connection; whatever the library calls a fault is ours when it ends."""
+        client = httpx.AsyncClient(
+            transport=self._transport or httpx.AsyncHTTPTransport(verify=_certificates()),
+            timeout=httpx.Timeout(STALL_SECONDS, connect=CONNECT_SECONDS),
+            follow_redirects=False,
+            trust_env=False,
+        )
+        try:
+            async with asyncio.timeout(MOST_SECONDS), client:
+                yield client
+        except httpx.TimeoutException as error:
+            raise TransientError(f"{asked}: no answer for {STALL_SECONDS:g} s") from error
+        except httpx.HTTPError as error:
+            raise TransientError(f"{asked}: the host is away ({type(error).__name__})") from error
+        except TimeoutError as error:
+            raise TransientError(f"{asked}: not finished within {MOST_SECONDS:g} s") from error
+
+
+@functools.cache
+def _certificates() -> Any:
+    """Those of `certifi`, or of SSL_CERT_FILE: a forge inside a company has its own."""
+    return httpx.create_ssl_context()
+
+
+async def _body(asked: str, response: httpx.Response) -> bytes:
+    body = bytearray()
+    async for piece in response.aiter_raw():
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise PermanentError(f"{asked}: the answer has over {MOST_BYTES} bytes")
+    return bytes(body)
+
+
+def _read(asked: str, shape: type[T], body: bytes) -> T:
+    try:
+        return TypeAdapter(shape).validate_json(body or b"null")
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(step) for step in first["loc"]) or "the whole"
+        raise PermanentError(
+            f"{asked}: the answer is not of this API: {where}: {first['msg']}; look at api_base"
+        ) from None
