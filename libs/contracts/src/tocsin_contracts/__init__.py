@@ -48,6 +48,7 @@ from tocsin_contracts.diagnosis import (
     Verdict,
 )
 from tocsin_contracts.event import PREFIX, Event, RunId, derive_id
+from tocsin_contracts.failures import FailureCode
 from tocsin_contracts.forge import ForgeAuthor, ForgeEventKind, ForgeEventReceived, ForgeKind
 from tocsin_contracts.incident import (
     AlertSuppressed,
@@ -63,6 +64,7 @@ from tocsin_contracts.incident import (
 )
 from tocsin_contracts.plan import (
     CheckResult,
+    CheckSeverity,
     CheckVerdict,
     Edit,
     EditOp,
@@ -132,6 +134,7 @@ __all__ = [
     "CauseClass",
     "ChangeOp",
     "CheckResult",
+    "CheckSeverity",
     "CheckVerdict",
     "Claim",
     "ClusterCap",
@@ -147,6 +150,7 @@ __all__ = [
     "EvidenceKind",
     "Exhausted",
     "Extension",
+    "FailureCode",
     "Family",
     "FieldChange",
     "FieldPath",

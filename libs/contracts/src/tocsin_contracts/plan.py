@@ -10,6 +10,7 @@ from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
 from tocsin_contracts.diagnosis import FieldPath, Hypothesis, Rejection, Scalar
 from tocsin_contracts.event import Event
+from tocsin_contracts.failures import FailureCode
 from tocsin_contracts.states import EndReason, RunState
 from tocsin_contracts.trees import Tree
 from tocsin_contracts.workload import ObjectRef
@@ -72,6 +73,7 @@ class Risk(StrEnum):
     """How much care the decision needs."""
 
     LOW = "low"
+    MEDIUM = "medium"
     HIGH = "high"
 
 
@@ -83,12 +85,23 @@ class CheckVerdict(StrEnum):
     UNKNOWN = "unknown"
 
 
+class CheckSeverity(StrEnum):
+    """How much hangs on a check: people should know, it may not help, or it could do harm."""
+
+    MINOR = "minor"
+    MAJOR = "major"
+    CRITICAL = "critical"
+
+
 class CheckResult(Value):
     """What one check says about a plan, and why."""
 
     check: str
     verdict: CheckVerdict
     detail: str
+    severity: CheckSeverity | None = None
+    code: FailureCode | None = Field(default=None, description="Of what did not pass.")
+    action: str = Field(default="", description="What a person can do about it.")
 
 
 class Target(Value):
@@ -119,6 +132,10 @@ class Plan(Value):
     risk: Risk
     checks: tuple[CheckResult, ...]
     policy_version: str
+    effects: tuple[str, ...] = Field(
+        default=(), description="What changes in the cluster, a sentence each."
+    )
+    risk_reasons: tuple[str, ...] = Field(default=(), description="Why the risk is what it is.")
     plan_hash: str = ""
 
     @property
