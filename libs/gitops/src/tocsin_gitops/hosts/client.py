@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tocsin_gitops.hosts import failures
 from tocsin_gitops.hosts.tokens import Tokens
@@ -49,6 +49,10 @@ def at(*segments: object) -> str:
     return "".join(f"/{quote(text, safe='')}" for text in texts)
 
 
+class _Account(BaseModel):
+    id: int
+
+
 class ForgeClient:
     """Asks one provider, and no other host: redirects are errors.
 
@@ -72,6 +76,14 @@ class ForgeClient:
         self._clock = clock or SystemClock()
         self._transport = transport
         self._writing = asyncio.Lock()
+        self._me = ""
+
+    async def me(self, repository: str) -> str:
+        """Return the host's id of the account that we write as."""
+        if not self._me:
+            path = await self._tokens.account(repository)
+            self._me = str((await self.get(_Account, repository, path)).id)
+        return self._me
 
     async def get(
         self, shape: type[T], repository: str, path: str, params: Params | None = None

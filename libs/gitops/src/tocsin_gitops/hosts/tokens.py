@@ -1,6 +1,6 @@
 """Whose token a host is asked with: a Protocol, and the plain one that a variable holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -14,6 +14,9 @@ class Tokens(Protocol):
     async def token(self, repository: str) -> str:
         """Return the token for a repository `owner/name`; empty to ask as nobody."""
 
+    async def account(self, repository: str) -> str:
+        """Return the path, below the API, of the account that the token writes as."""
+
     def refused(self, repository: str) -> bool:
         """Take note that the token was not taken; return whether the next one may be."""
 
@@ -23,7 +26,7 @@ class PlainToken:
     """One token for every repository of a host, as the variable `variable` held it at start."""
 
     variable: str
-    value: str
+    value: str = field(repr=False)
     rights: str
 
     @property
@@ -36,10 +39,12 @@ class PlainToken:
         del repository
         return self.value
 
+    async def account(self, repository: str) -> str:
+        """Return where every host shows a token whose it is."""
+        del repository
+        return "/user"
+
     def refused(self, repository: str) -> bool:
         """Return False: the same token would be refused again."""
         del repository
         return False
-
-    def __repr__(self) -> str:
-        return f"PlainToken({self.variable})"
