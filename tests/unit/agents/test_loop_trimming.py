@@ -172,3 +172,20 @@ async def test_the_oldest_outputs_go_when_there_is_no_room():
     refs = [await outputs.keep("run", letter * 6) for letter in "ab"]
     assert await outputs.read("run", refs[0], 0, 9) is None
     assert (await outputs.read("run", refs[1], 0, 9)).text == "bbbbbb"
+
+
+class Full:
+    """Outputs that have no room left."""
+
+    async def keep(self, scope, text):
+        return ""
+
+    async def read(self, scope, ref, offset, most):
+        return None
+
+
+async def test_an_output_that_cannot_be_kept_says_so_and_names_no_ref():
+    result = ToolResult(status=Status.OK, data="x" * 5000)
+    message = await Quoting(Full(), lambda: "mark", 1000).message("run", CALL, result)
+    assert "5000 characters are not kept" in message.text
+    assert "read_output" not in message.text

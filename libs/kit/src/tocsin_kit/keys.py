@@ -67,6 +67,16 @@ def recording(run_id: str, attempt: int) -> str:
     return f"tocsin:recording:{{{run_id}}}:{attempt}"
 
 
+def transcript(run_id: str, attempt: int) -> str:
+    """What was said in one attempt at a run: an entry of a model or of a tool in each field."""
+    return f"tocsin:transcript:{{{run_id}}}:{attempt}"
+
+
+def outputs(scope: str) -> str:
+    """The full outputs of the tools of a scope, such as a run, by their refs."""
+    return f"tocsin:outputs:{{{scope}}}"
+
+
 def joined(run_id: str) -> str:
     """The runs that were superseded by a run, and the keys of their incidents."""
     return f"tocsin:joined:{{{run_id}}}"

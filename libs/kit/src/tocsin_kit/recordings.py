@@ -1,20 +1,19 @@
-"""What services saw while they worked on a run, kept for some days so that it can be replayed."""
+"""What services saw and heard while they worked on a run, kept for some days to be replayed."""
 
-import asyncio
-import zlib
 from datetime import timedelta
 
 from redis.asyncio import Redis
 
 from tocsin_contracts import RunId
 from tocsin_kit import keys, logging
+from tocsin_kit.shelf import Shelves, packed, unpacked
 from tocsin_kit.store import translated
 
 MOST_BYTES = 1024 * 1024
 """Of one recording, packed; a larger one is not kept."""
 
-MOST_UNPACKED = 64 * 1024 * 1024
-_LEVEL = 3
+MOST_HEARD = 4 * 1024 * 1024
+"""Of all that was said in one attempt, packed; what comes after that is not kept."""
 
 log = logging.get(__name__)
 
@@ -28,17 +27,35 @@ class Recordings:
 
     async def keep(self, run_id: RunId, attempt: int, recording: bytes) -> None:
         """Keep the recording of an attempt in place of an older one, unless it is too large."""
-        packed = await asyncio.to_thread(zlib.compress, recording, _LEVEL)
-        if len(packed) > MOST_BYTES:
-            log.warning("recordings.too_large", run_id=run_id, bytes=len(packed))
+        data = await packed(recording)
+        if len(data) > MOST_BYTES:
+            log.warning("recordings.too_large", run_id=run_id, bytes=len(data))
             return
         async with translated(f"keep the recording of run {run_id!r}"):
-            await self._client.set(keys.recording(run_id, attempt), packed, px=self._ttl_ms)
+            await self._client.set(keys.recording(run_id, attempt), data, px=self._ttl_ms)
 
     async def of(self, run_id: RunId, attempt: int) -> bytes | None:
         """Return the recording of an attempt; None if none is kept."""
         async with translated(f"read the recording of run {run_id!r}"):
-            packed = await self._client.get(keys.recording(run_id, attempt))
-        if not isinstance(packed, bytes):
-            return None
-        return await asyncio.to_thread(zlib.decompressobj().decompress, packed, MOST_UNPACKED)
+            data = await self._client.get(keys.recording(run_id, attempt))
+        return await unpacked(data) if isinstance(data, bytes) else None
+
+
+class Transcripts:
+    """Keeps what was said in each attempt at a run, one entry after the other."""
+
+    def __init__(self, client: Redis, days: float) -> None:
+        self._shelves = Shelves(client, MOST_HEARD, timedelta(days=days))
+
+    async def add(self, run_id: RunId, attempt: int, name: str, entry: bytes) -> None:
+        """Keep an entry in place of an older one of its name, while there is room."""
+        if not await self._shelves.put(keys.transcript(run_id, attempt), name, entry):
+            log.warning("transcripts.full", run_id=run_id, entry=name)
+
+    async def names(self, run_id: RunId, attempt: int) -> tuple[str, ...]:
+        """Return the names of the entries of an attempt."""
+        return await self._shelves.names(keys.transcript(run_id, attempt))
+
+    async def of(self, run_id: RunId, attempt: int) -> dict[str, bytes]:
+        """Return the entries of an attempt by name; none if nothing was said, or it is too old."""
+        return await self._shelves.all(keys.transcript(run_id, attempt))

@@ -78,7 +78,7 @@ class Script:
         self._pipeline = pipeline(client)
 
     async def __call__(
-        self, keys: Sequence[str], args: Sequence[str | int | float], *before: Command
+        self, keys: Sequence[str], args: Sequence[str | bytes | int | float], *before: Command
     ) -> Any:
         """Run it, right after the commands `before`; a store that is silent is a TransientError."""
         command = ("EVALSHA", self._digest, len(keys), *keys, *args)

@@ -32,6 +32,7 @@ from tocsin_kit.late_news import LateNews
 from tocsin_kit.ledger import RedisLedger
 from tocsin_kit.logging import secrets_of
 from tocsin_kit.moves import move
+from tocsin_kit.outputs import RedisOutputs
 from tocsin_kit.parts import Parts
 from tocsin_kit.recordings import Recordings
 from tocsin_kit.redaction import Redactor
@@ -120,6 +121,7 @@ def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) ->
     engine = Engine(
         limits=settings.investigation_limits,
         ledger=RedisLedger(parts.redis),
+        outputs=RedisOutputs(parts.raw_redis, redactor),
         skills=SkillFolder(settings.skills_dir) if settings.skills_dir else NoSkills(),
     )
     investigator = Investigator(model, engine, seen, reading, saver(parts.raw_redis, *TYPES))

@@ -3,45 +3,43 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tocsin_agents.tools.port import Capability, Status, ToolContext, ToolResult, ToolSpec
+from tocsin_kit.outputs import Page
+from tocsin_kit.redaction import Redactor
 
 READ_OUTPUT = "read_output"
 PAGE_CHARACTERS = 6000
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A piece of an output, and how long the whole is, in characters."""
-
-    text: str
-    total: int
 
 
 class Outputs(Protocol):
     """Keeps texts. A scope, such as a run, cannot read what another one kept."""
 
     async def keep(self, scope: str, text: str) -> str:
-        """Return a ref to the text; the same text has the same ref."""
+        """Return a ref to the text, the same for the same text; an empty one if it is not kept."""
 
     async def read(self, scope: str, ref: str, offset: int, most: int) -> Page | None:
         """Return at most so many characters from an offset on; None for an unknown ref."""
 
 
 class MemoryOutputs:
-    """Outputs that this process keeps: so many characters, of which the oldest texts go first."""
+    """Outputs that this process keeps: so many characters, of which the oldest texts go first.
 
-    def __init__(self, most: int = 20_000_000) -> None:
+    With a redactor they are masked, and so their refs are those of the store.
+    """
+
+    def __init__(self, most: int = 20_000_000, redactor: Redactor | None = None) -> None:
         self._most = most
+        self._redactor = redactor
         self._held = 0
         self._texts: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     async def keep(self, scope: str, text: str) -> str:
         """Return a ref to the text; the same text has the same ref."""
+        text = self._redactor.text(text) if self._redactor else text
         ref = hashlib.sha256(text.encode()).hexdigest()[:16]
         if (scope, ref) not in self._texts:
             self._held += len(text)

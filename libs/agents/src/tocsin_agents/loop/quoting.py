@@ -43,10 +43,16 @@ class Quoting:
         shown = clean(whole, self.most)
         head = _head(result)
         if shown.truncated:
-            head += f' (cut; all {len(whole)} characters: read_output(ref="{ref}"))'
+            head += f" (cut; {_where(ref, len(whole))})"
         mark = self.nonce()
         text = f"{head}\n<<<output {mark}>>>\n{shown.text}\n<<<end {mark}>>>" if whole else head
         return Message(role=Role.TOOL, call=call.id, text=text, ref=ref)
+
+
+def _where(ref: str, total: int) -> str:
+    if ref:
+        return f'all {total} characters: read_output(ref="{ref}")'
+    return f"the other of {total} characters are not kept; ask for less of it"
 
 
 def _head(result: ToolResult) -> str:
