@@ -86,6 +86,7 @@ class FieldChange(Value):
     op: ChangeOp = ChangeOp.SET
     old_tree: Tree = None
     new_tree: Tree = None
+    undo_of: str = Field(default="", description="The commit that this undoes, in full.")
 
     @property
     def before(self) -> Tree:

@@ -42,6 +42,7 @@ class Edit(Value):
     new: Scalar = None
     old_tree: Tree = None
     new_tree: Tree = None
+    undo_of: str = Field(default="", description="The commit that this exactly undoes, in full.")
 
     @property
     def before(self) -> Tree:
@@ -64,9 +65,13 @@ class FileChange(Value):
 
 
 class Intent(StrEnum):
-    """What the plan does to the pull requests that exist."""
+    """What the plan does to the pull requests that exist.
+
+    `open` makes one on the base; `increment` adds a commit to the head of the one that is open.
+    """
 
     OPEN = "open"
+    INCREMENT = "increment"
 
 
 class Risk(StrEnum):
@@ -152,6 +157,45 @@ class PlanDrafted(Event):
     alert: Alert
     hypothesis: Hypothesis
     plan: Plan
+
+
+class FoundPull(StrEnum):
+    """What validation finds an open pull request of the same issue to be."""
+
+    SUFFICIENT = "sufficient"
+    HANDS_OFF = "hands_off"
+
+
+class PullRequestFound(Event):
+    """A pull request of this issue is open, so no other is proposed.
+
+    `sufficient` holds all that the run would change; `hands_off` does not, and people work on it.
+    """
+
+    topic: ClassVar[str] = "validation.pull-request-found.v1"
+    moves_to: ClassVar[RunState | None] = RunState.PR_OPEN
+
+    alert: Alert
+    hypothesis: Hypothesis
+    found: FoundPull
+    repo: str
+    number: int
+    url: str
+    head_branch: str
+    commit: str
+    title: str
+    issue_key: str
+    why: str = Field(description="In words that a person can read.")
+
+
+class PlanSuperseded(Event):
+    """Another plan of the same run took the place of one that people may have seen."""
+
+    topic: ClassVar[str] = "validation.plan-superseded.v1"
+
+    plan_hash: str
+    by: str = Field(description="The hash of the plan that took its place.")
+    why: str
 
 
 class HypothesisRejected(Event):

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tocsin_contracts import Edit, EditOp, FieldPath, ObjectRef, Tree
-from tocsin_gitops import field_rules, manifests, trees
+from tocsin_gitops import field_rules, manifests, trees, undoing
 from tocsin_gitops.bounds import Limits
 from tocsin_gitops.field_rules import FieldRule
 from tocsin_gitops.manifests import is_kustomization
+from tocsin_gitops.undoing import Step
 from tocsin_gitops.violations import Rule, Violation
 from tocsin_gitops.yaml_nodes import EditRefused
 from tocsin_gitops.yaml_paths import find, path_text
@@ -37,12 +38,23 @@ class Part:
 def parts(edit: Edit) -> tuple[Part, ...]:
     """Return what an edit changes, down to the fields that there are rules for."""
     kind = edit.document.kind if edit.document else ""
+    undone = field_rules.undone(kind, edit.path) if edit.undo_of else None
+    if undone:
+        return (Part(edit.path, edit.after, undone),)
     return tuple(_parts(kind, edit.op, edit.path, edit.after))
 
 
-def judge(limits: Limits, edit: Edit, before: Mapping[str, bytes]) -> Iterator[Violation]:
-    """Yield what is wrong with one edit of a field; `before` holds the files it is made in."""
+def judge(
+    limits: Limits, edit: Edit, before: Mapping[str, bytes], past: Sequence[Step] = ()
+) -> Iterator[Violation]:
+    """Yield what is wrong with one edit of a field; `before` holds the files it is made in.
+
+    What an edit brings back by undoing a commit ran here before: `past` has to prove that, and
+    then it may go further than what nobody has tried.
+    """
     kind = edit.document.kind if edit.document else ""
+    if edit.undo_of and (unproven := undoing.fault(edit, past)):
+        yield Violation(Rule.UNDO, unproven)
     found = parts(edit)
     narrow = all(part.rule and part.rule.narrow for part in found)
     if _denied(kind, edit.file, limits, narrow=narrow):

@@ -43,6 +43,7 @@ class Located:
     agrees: bool
     trace: tuple[str, ...]
     op: ChangeOp = ChangeOp.SET
+    undo_of: str = ""
 
     @property
     def done(self) -> bool:
@@ -58,7 +59,7 @@ class Located:
         new = {"new_tree" if isinstance(self.new, dict | list) else "new": self.new}
         op = EditOp(self.op.value)
         where = {"file": self.file, "document": self.document, "path": self.path}
-        return Edit.model_validate({"op": op, **where, **old, **new})
+        return Edit.model_validate({"op": op, "undo_of": self.undo_of, **where, **old, **new})
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,7 @@ class _Search:
             agrees=agrees(owner.effective, change),
             trace=tuple(self.trace),
             op=change.op,
+            undo_of=change.undo_of,
         )
         try:
             if not located.done and (located.agrees or change.op is ChangeOp.SET):

@@ -11,6 +11,7 @@ from tocsin_gitops import field_policy, field_rules, path_rules
 from tocsin_gitops.bounds import Limits
 from tocsin_gitops.diffs import changed_lines
 from tocsin_gitops.hashing import canonical, sha256
+from tocsin_gitops.undoing import Step
 from tocsin_gitops.violations import Rule, Violation
 
 __all__ = ["Change", "Limits", "RepositoryRule", "Rule", "Violation", "WritePolicy", "judge"]
@@ -22,7 +23,8 @@ REGULAR_MODES = ("100644", "100755")
 class Change:
     """What is to be written: the edits, and the files they touch before and after.
 
-    A file that is to be created is missing from `before` and `modes`.
+    A file that is to be created is missing from `before` and `modes`. `past` is what the commits
+    did that edits say they undo, read from the repository itself.
     """
 
     repo: str
@@ -30,6 +32,7 @@ class Change:
     before: Mapping[str, bytes]
     after: Mapping[str, bytes]
     modes: Mapping[str, str] = field(default_factory=dict)
+    past: tuple[Step, ...] = ()
 
 
 class RepositoryRule(BaseModel):
@@ -58,7 +61,7 @@ class WritePolicy(BaseModel):
 
         It counts the places that configured repositories add to their rules.
         """
-        rules = [str(rule) for rule in field_rules.RULES]
+        rules = [str(rule) for rule in (*field_rules.RULES, *field_rules.UNDONE)]
         policy = self.model_dump(mode="json", serialize_as_any=True)
         return sha256(
             canonical({"policy": policy, "fields": rules, "never": field_policy.NEVER_KINDS})
@@ -78,7 +81,11 @@ def judge(policy: WritePolicy, change: Change) -> tuple[Violation, ...]:
     return (
         *_whole(policy.limits, change),
         *(v for edit in change.edits for v in _file(rule, policy.limits, edit, change)),
-        *(v for e in edited for v in field_policy.judge(policy.limits, e, change.before)),
+        *(
+            v
+            for e in edited
+            for v in field_policy.judge(policy.limits, e, change.before, change.past)
+        ),
         *field_policy.judge_mounts(edited),
     )
 

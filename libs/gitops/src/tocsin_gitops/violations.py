@@ -14,6 +14,7 @@ class Rule(StrEnum):
     KIND = "kind"
     FIELD = "field"
     BOUND = "bound"
+    UNDO = "undo"
     FILES = "files"
     LINES = "lines"
     SIZE = "size"

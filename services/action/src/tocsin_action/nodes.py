@@ -10,6 +10,7 @@ from tocsin_action.ports import Approvals, Clock, Source, Timers
 from tocsin_action.state import ActionState
 from tocsin_contracts import EndReason, PlanStale, PullRequestOpened, RunFinished, RunId, RunState
 from tocsin_contracts.views import ApprovalState
+from tocsin_gitops import past
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.forges import BranchTaken, Forge, PullRequestRequest
 from tocsin_kit import logging
@@ -74,7 +75,8 @@ class Nodes:
         if why := await self._moved(repository, state):
             return {"answer": _stale(state, why)}
         before = await self._before(repository, state)
-        after, why = recheck.rebuilt(plan, before, self._gitops.policy)
+        undone = await past.steps(self._source, repository, plan.base_sha, plan.edits)
+        after, why = recheck.rebuilt(plan, before, self._gitops.policy, undone)
         if why:
             return {"answer": _stale(state, why)}
         request = PullRequestRequest(

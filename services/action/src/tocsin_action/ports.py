@@ -7,6 +7,7 @@ from typing import Protocol
 from tocsin_contracts import RunId
 from tocsin_contracts.views import ApprovalState
 from tocsin_gitops.config import Repository
+from tocsin_gitops.objects import Commit
 from tocsin_gitops.pulls import PullRequest
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
@@ -57,6 +58,11 @@ class Source(Protocol):
 
     async def head(self, repo: Repository) -> str:
         """Return the commit the repository's branch is at."""
+
+    async def commits(
+        self, repo: Repository, sha: str, path: str = "", limit: int = 20
+    ) -> tuple[Commit, ...]:
+        """Return the newest commits up to `sha`, of one file or folder if a path is given."""
 
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""

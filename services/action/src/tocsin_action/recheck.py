@@ -8,6 +8,7 @@ from tocsin_gitops import editing, hashing, policy
 from tocsin_gitops.diffs import unified_diff
 from tocsin_gitops.editing import EditRefused
 from tocsin_gitops.policy import WritePolicy
+from tocsin_gitops.undoing import Step
 
 
 def changed_plan(plan: Plan, run_id: str) -> str:
@@ -25,9 +26,12 @@ def changed_plan(plan: Plan, run_id: str) -> str:
 
 
 def rebuilt(
-    plan: Plan, before: Mapping[str, bytes], allowed: WritePolicy
+    plan: Plan, before: Mapping[str, bytes], allowed: WritePolicy, past: tuple[Step, ...] = ()
 ) -> tuple[Mapping[str, bytes], str]:
-    """Apply the plan's edits again; return the files, or why they are not those approved."""
+    """Apply the plan's edits again; return the files, or why they are not those approved.
+
+    `past` is what the commits did that edits undo, read anew from the repository.
+    """
     try:
         after = editing.apply(before, plan.edits)
     except EditRefused as refused:
@@ -37,15 +41,21 @@ def rebuilt(
         return {}, "the edited files are not the bytes that were approved"
     if unified_diff(before, after) != plan.diff:
         return {}, "the diff that was shown is not what would be written"
-    return after, _forbidden(plan, before, after, allowed)
-
-
-def _forbidden(
-    plan: Plan, before: Mapping[str, bytes], after: Mapping[str, bytes], allowed: WritePolicy
-) -> str:
-    modes = {change.path: change.mode for change in plan.files if change.path in before}
     change = policy.Change(
-        repo=plan.target.repo, edits=plan.edits, before=before, after=after, modes=modes
+        repo=plan.target.repo,
+        edits=plan.edits,
+        before=before,
+        after=after,
+        modes=_modes(plan, before),
+        past=past,
     )
+    return after, _forbidden(change, allowed)
+
+
+def _modes(plan: Plan, before: Mapping[str, bytes]) -> dict[str, str]:
+    return {change.path: change.mode for change in plan.files if change.path in before}
+
+
+def _forbidden(change: policy.Change, allowed: WritePolicy) -> str:
     broken = [violation.detail for violation in policy.judge(allowed, change)]
     return f"the write policy forbids it: {'; '.join(broken)}" if broken else ""
