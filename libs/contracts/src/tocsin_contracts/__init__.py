@@ -62,6 +62,7 @@ from tocsin_contracts.incident import (
     StormStarted,
     SuppressionKind,
 )
+from tocsin_contracts.place import Place, SourceKind
 from tocsin_contracts.plan import (
     CheckResult,
     CheckSeverity,
@@ -173,6 +174,7 @@ __all__ = [
     "Novelty",
     "ObjectRef",
     "Period",
+    "Place",
     "Plan",
     "PlanDrafted",
     "PlanStale",
@@ -189,6 +191,7 @@ __all__ = [
     "RunSuperseded",
     "Scalar",
     "Severity",
+    "SourceKind",
     "StormEnded",
     "StormRoot",
     "StormStarted",

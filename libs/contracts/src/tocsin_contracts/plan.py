@@ -10,6 +10,7 @@ from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
 from tocsin_contracts.diagnosis import FieldPath, Hypothesis, Rejection, Scalar
 from tocsin_contracts.event import Event
+from tocsin_contracts.place import Place
 from tocsin_contracts.failures import FailureCode
 from tocsin_contracts.states import EndReason, RunState
 from tocsin_contracts.trees import Tree
@@ -118,6 +119,9 @@ class Target(Value):
     file: str
     document: ObjectRef | None = Field(default=None, description="None for a new file.")
     trace: tuple[str, ...] = Field(description="What was asked, what matched and why, in order.")
+    place: Place | None = Field(
+        default=None, description="What it is deployed from; None where only a search found it."
+    )
 
 
 class Plan(Value):
