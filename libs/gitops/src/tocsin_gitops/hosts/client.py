@@ -73,7 +73,7 @@ class ForgeClient:
         self.provider = provider
         self._base = api_base(provider)
         self._tokens = tokens
-        self._clock = clock or SystemClock()
+        self.clock = clock or SystemClock()
         self._transport = transport
         self._writing = asyncio.Lock()
         self._me = ""
@@ -128,7 +128,7 @@ class ForgeClient:
         if status == UNAUTHORIZED and self._tokens.refused(repository):
             return TransientError(f"{asked}: the token was not taken; the next one may be")
         refusal = failures.Refusal(asked, status, response.headers, said)
-        return failures.meaning(refusal, self._tokens.needs, self._clock.now())
+        return failures.meaning(refusal, self._tokens.needs, self.clock.now())
 
     @asynccontextmanager
     async def _http(self, asked: str) -> AsyncIterator[httpx.AsyncClient]:

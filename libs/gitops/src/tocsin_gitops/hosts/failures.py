@@ -128,6 +128,9 @@ def _reasons(content: Any) -> Iterator[str]:
         for one in content:
             yield from _reasons(one)
     elif isinstance(content, dict):
+        if "code" in content and "message" not in content:
+            yield f"{content.get('field')} is {content['code']}"
+            return
         told = [content[key] for key in ("message", "error", "errors") if key in content]
         for one in told or content.values():
             yield from _reasons(one)

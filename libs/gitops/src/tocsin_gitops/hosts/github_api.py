@@ -1,0 +1,81 @@
+"""The parts of GitHub's REST API that reading and writing share: addresses, pages, conflicts."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from tocsin_gitops.config import Repository
+from tocsin_gitops.hosts.client import ForgeClient, Params, at
+from tocsin_gitops.hosts.failures import ConflictError
+from tocsin_kit.clock import Clock
+from tocsin_kit.errors import TransientError
+
+PAGE = 100
+"""As many as GitHub shows at once."""
+
+T = TypeVar("T")
+
+
+class GitHubApi:
+    """Asks about one repository at a time; `path` is what follows the repository's address.
+
+    Raises what the client does; a 409 is a TransientError, for GitHub says so of a repository
+    that is empty or busy.
+    """
+
+    def __init__(self, client: ForgeClient) -> None:
+        self._client = client
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the client."""
+        return self._client.clock
+
+    async def me(self, repository: Repository) -> str:
+        """Return the id of the account that we write as."""
+        return await self._client.me(repository.name)
+
+    async def get(
+        self, shape: type[T], repository: Repository, path: str, params: Params | None = None
+    ) -> T:
+        """Return what is there."""
+        try:
+            return await self._client.get(shape, repository.name, _full(repository, path), params)
+        except ConflictError as error:
+            raise _patient(error) from error
+
+    async def send(
+        self,
+        shape: type[T],
+        method: str,
+        repository: Repository,
+        path: str,
+        body: Mapping[str, Any],
+    ) -> T:
+        """Write once and return the answer; ConflictError for what GitHub does not accept."""
+        name = repository.name
+        try:
+            return await self._client.send(shape, method, name, _full(repository, path), body)
+        except ConflictError as error:
+            raise _patient(error) from error
+
+    async def pages(
+        self, shape: type[list[T]], repository: Repository, path: str, params: Params, most: int
+    ) -> list[T]:
+        """Return the things of a list, over as many pages as hold `most` of them."""
+        found: list[T] = []
+        for page in range(1, -(-most // PAGE) + 1):
+            asked = {**params, "per_page": PAGE, "page": page}
+            one = await self.get(shape, repository, path, asked)
+            found += one
+            if len(one) < PAGE:
+                break
+        return found[:most]
+
+
+def _full(repository: Repository, path: str) -> str:
+    return at("repos", *repository.name.split("/")) + path
+
+
+def _patient(error: ConflictError) -> ConflictError | TransientError:
+    return TransientError(str(error)) if error.status == HTTPStatus.CONFLICT else error
