@@ -10,8 +10,8 @@ from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
 from tocsin_contracts.diagnosis import FieldPath, Hypothesis, Rejection, Scalar
 from tocsin_contracts.event import Event
-from tocsin_contracts.place import Place
 from tocsin_contracts.failures import FailureCode
+from tocsin_contracts.place import Place
 from tocsin_contracts.states import EndReason, RunState
 from tocsin_contracts.trees import Tree
 from tocsin_contracts.workload import ObjectRef
