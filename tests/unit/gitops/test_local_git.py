@@ -330,7 +330,10 @@ async def test_what_became_of_a_pull_request_is_read_from_git(repository, steps,
     for step in steps:
         step(repository)
     found = await LocalGitSource().find_pull(repository, BRANCH)
-    assert found == opened.model_copy(update={"state": state})
+    told = {"state": found.state, "ended_at": found.ended_at, "merged_commit": found.merged_commit}
+    assert found == opened.model_copy(update=told)
+    assert found.state == state
+    assert bool(found.merged_commit) == (state == "merged")
     assert record.read_bytes() == written
 
 

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tocsin_kit.errors import PermanentError, TransientError
@@ -22,18 +25,37 @@ _OPTIONS = (
     "core.filesRefLockTimeout=2000",
     "gc.auto=0",
 )
+_BLOCK = 512
+"""Bytes in the unit of `ulimit -f`."""
 
 
 class GitFailed(PermanentError):  # noqa: N818 - says what git did, in git's own words
     """Git said no; asking again would not help."""
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a command runs in beyond the usual.
+
+    A file over `largest_file` bytes ends the command. The file descriptors in `held` stay open
+    until the last process of it has ended, whatever becomes of ours.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    largest_file: int = 0
+    held: tuple[int, ...] = ()
+
+
 class Git:
     """Runs git commands on one bare repository; raises GitFailed, or TransientError for a retry."""
 
-    def __init__(self, git_dir: Path, timeout: float = 30.0) -> None:
+    def __init__(
+        self, git_dir: Path, timeout: float = 30.0, surroundings: Surroundings | None = None
+    ) -> None:
+        self._around = surroundings or Surroundings()
         options = [word for option in _OPTIONS for word in ("-c", option)]
-        self._command = ("git", *options, f"--git-dir={git_dir}")
+        limit = _limit(self._around.largest_file)
+        self._command = (*limit, "git", *options, f"--git-dir={git_dir}")
         self._git_dir = git_dir
         self._timeout = timeout
 
@@ -57,6 +79,10 @@ class Git:
         """Return what the command writes, as text without the line end."""
         return (await self.run(*args, stdin=stdin)).decode(errors="replace").strip()
 
+    def _environment(self) -> dict[str, str]:
+        path = os.environ.get("PATH", os.defpath)
+        return {"PATH": path, **_ENVIRONMENT, **self._around.environment}
+
     async def _start(
         self, args: tuple[str, ...], environment: Mapping[str, str]
     ) -> asyncio.subprocess.Process:
@@ -68,7 +94,9 @@ class Git:
                 stdin=pipe,
                 stdout=pipe,
                 stderr=pipe,
-                env={"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT, **environment},
+                env={**self._environment(), **environment},
+                pass_fds=self._around.held,
+                start_new_session=True,
             )
         except FileNotFoundError as error:
             raise PermanentError("there is no git on PATH; install git") from error
@@ -82,7 +110,15 @@ class Git:
         return f"git {args[0]} on {str(self._git_dir)!r}"
 
 
+def _limit(largest_file: int) -> tuple[str, ...]:
+    """The shell sets the limit, so that no code of ours runs between fork and exec."""
+    blocks = str(largest_file // _BLOCK)
+    return ("sh", "-c", 'ulimit -f "$0" && exec "$@"', blocks) if largest_file else ()
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
+    """End what git started as well, such as the program that speaks HTTP for it."""
     if process.returncode is None:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         await process.wait()

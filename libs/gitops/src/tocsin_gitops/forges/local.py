@@ -6,14 +6,17 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tocsin_gitops import pulls
+from tocsin_gitops import pulls, refs
+from tocsin_gitops.config import Repository
 from tocsin_gitops.forges import records
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
 from tocsin_gitops.git import Git, GitFailed
+from tocsin_gitops.hosts.local import LocalPulls
 from tocsin_gitops.objects import tree
-from tocsin_gitops.pulls import PullRequest, PullState
+from tocsin_gitops.pulls import Comment, PullRequest, PullState
 from tocsin_kit.errors import PermanentError
 
+_AUTHOR = "tocsin"
 _NEW_FILE = "100644"
 _PLAIN_FILES = (_NEW_FILE, "100755")
 _IDENTITY = {
@@ -38,6 +41,7 @@ class LocalGitForge:
 
     def __init__(self, now: Callable[[], datetime] = _now) -> None:
         self._now = now
+        self._reader = LocalPulls()
 
     async def open_pull(self, request: PullRequestRequest) -> PullRequest:
         """Open the pull request, or return it if it was opened before; BranchTaken otherwise."""
@@ -46,12 +50,41 @@ class LocalGitForge:
         file = pulls.record(request.repository, request.head_branch)
         known = await asyncio.to_thread(pulls.read, file)
         if known is None:
-            await _branch(git, request.head_branch, commit)
+            await _branch(git, request.head_branch, commit, "0" * len(commit))
             opened = self._opened(request, commit, file)
             known = await asyncio.to_thread(records.create, file, opened)
-        if known.commit != commit:
+        if known.commit != commit and not await refs.leads_to(git, request.head_branch, commit):
             raise BranchTaken(request.head_branch, known.commit)
         return known
+
+    async def add_commit(self, request: PullRequestRequest, number: int) -> PullRequest:
+        """Move the branch on by one commit, then show the new title and body in the record."""
+        repository, branch = request.repository, request.head_branch
+        file, recorded = await asyncio.to_thread(pulls.numbered, repository, number)
+        if recorded.head_branch != branch:
+            raise PermanentError(f"pull request {number} is not from {branch!r}")
+        git = Git(repository.git_dir)
+        commit = await _commit(git, request)
+        (pull,) = await self._reader.pulls(repository, branch)
+        if pull.state is not PullState.OPEN and recorded.commit != commit:
+            raise PermanentError(f"pull request {number} is {pull.state.value}; nothing was added")
+        if recorded.commit == commit:
+            return pull
+        await _branch(git, branch, commit, request.parent_sha)
+        shown = {"commit": commit, "title": request.title, "body": request.body}
+        return await asyncio.to_thread(records.update, file, shown)
+
+    async def comment(self, repository: Repository, number: int, body: str, marker: str) -> Comment:
+        """Comment once for each marker; return what is there."""
+        file, _ = await asyncio.to_thread(pulls.numbered, repository, number)
+        said = Comment(
+            id="",
+            author=_AUTHOR,
+            body=f"{body}\n\n<!-- {marker} -->\n",
+            at=self._now(),
+            url=file.absolute().as_uri(),
+        )
+        return await asyncio.to_thread(records.comment, file, said, f"<!-- {marker} -->")
 
     def _opened(self, request: PullRequestRequest, commit: str, file: Path) -> PullRequest:
         return PullRequest(
@@ -99,14 +132,13 @@ async def _tree(git: Git, request: PullRequestRequest) -> str:
         return (await git.run("write-tree", environment=index)).decode().strip()
 
 
-async def _branch(git: Git, branch: str, commit: str) -> None:
-    """Create the branch if it is not there; one that is must be at the very same commit."""
-    ref = f"refs/heads/{branch}"
+async def _branch(git: Git, branch: str, commit: str, from_: str) -> None:
+    """Move the branch, if it is where it should be; one that is there already is fine as well."""
     try:
-        await git.run("update-ref", ref, commit, "0" * len(commit))
+        await git.run("update-ref", f"refs/heads/{branch}", commit, from_)
     except GitFailed:
-        there = await git.text("for-each-ref", "--format=%(objectname)", ref)
-        if not there:
+        there = await refs.branch(git, branch)
+        if there is None and from_.strip("0") == "":
             raise
         if there != commit:
-            raise BranchTaken(branch, there) from None
+            raise BranchTaken(branch, there or "nothing") from None

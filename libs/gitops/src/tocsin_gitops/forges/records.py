@@ -3,12 +3,13 @@
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from tocsin_gitops import pulls
-from tocsin_gitops.pulls import PullRequest
+from tocsin_gitops.pulls import Comment, PullRequest
+from tocsin_kit.errors import PermanentError
 
 
 def create(file: Path, pull: PullRequest) -> PullRequest:
@@ -22,8 +23,37 @@ def create(file: Path, pull: PullRequest) -> PullRequest:
         if known is not None:
             return known
         numbered = pull.model_copy(update={"number": _next_number(file.parent)})
-        _write(file, numbered.model_dump_json(indent=2).encode() + b"\n")
+        _write_record(file, numbered)
         return numbered
+
+
+def update(file: Path, changes: Mapping[str, str]) -> PullRequest:
+    """Change fields of a record and return it; PermanentError if it is gone."""
+    with _alone(file.parent):
+        known = pulls.read(file)
+        if known is None:
+            raise PermanentError(f"{str(file)!r} is gone; a pull request is never made anew")
+        changed = known.model_copy(update=dict(changes))
+        if changed != known:
+            _write_record(file, changed)
+        return changed
+
+
+def comment(file: Path, said: Comment, marker: str) -> Comment:
+    """Store a comment, unless its author has written one with the marker before; return that."""
+    with _alone(file.parent):
+        known = pulls.comments(file)
+        for one in known:
+            if one.author == said.author and marker in one.body:
+                return one
+        numbered = said.model_copy(update={"id": str(len(known) + 1)})
+        lines = (one.model_dump_json() + "\n" for one in (*known, numbered))
+        _write(pulls.comments_file(file), "".join(lines).encode())
+        return numbered
+
+
+def _write_record(file: Path, pull: PullRequest) -> None:
+    _write(file, pull.model_dump_json(indent=2).encode() + b"\n")
 
 
 def _next_number(folder: Path) -> int:
