@@ -23,6 +23,9 @@ class Repository(RepositoryRule):
     branch: str = Field(default="main", description="What pull requests go to.")
     cluster: str = Field(default="", description="The one cluster it describes; empty for any.")
     namespaces: tuple[str, ...] = Field(default=(), description="Empty for every namespace.")
+    urls: tuple[str, ...] = Field(
+        default=(), description="What Argo CD or Flux clones it from, where its name does not tell."
+    )
 
     def serves(self, cluster: str, namespace: str) -> bool:
         """Whether an object of this cluster and namespace may come from this repository."""
