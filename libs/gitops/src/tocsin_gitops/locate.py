@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tocsin_contracts import ChangeOp, Edit, EditOp, FieldChange, FieldPath, ObjectRef, Tree
-from tocsin_gitops import images, landing, trees
+from tocsin_contracts import ChangeOp, Edit, EditOp, FieldChange, FieldPath, ObjectRef, Place, Tree
+from tocsin_gitops import images, landing, placing, trees
 from tocsin_gitops.agreement import agrees, equal
 from tocsin_gitops.editing import apply
 from tocsin_gitops.layers import reaches, touches
@@ -77,9 +77,14 @@ class _Stop(Exception):  # noqa: N818 - ends the search early, never leaves this
         self.reason = reason
 
 
-def locate(files: Mapping[str, bytes], change: FieldChange) -> Located | NotLocated:
-    """Return the place of a change, proved by making the edit once, or the reason for none."""
-    search = _Search(Checkout(files), change)
+def locate(
+    files: Mapping[str, bytes], change: FieldChange, place: Place | None = None
+) -> Located | NotLocated:
+    """Return where a change belongs, proved by making the edit once, or the reason for none.
+
+    With a place only what is deployed from there can be it; all else counts where it shares a line.
+    """
+    search = _Search(Checkout(files), change, place)
     try:
         return search.run()
     except _Stop as stop:
@@ -89,19 +94,25 @@ def locate(files: Mapping[str, bytes], change: FieldChange) -> Located | NotLoca
 class _Search:
     """One search, and the sentences it leaves behind."""
 
-    def __init__(self, checkout: Checkout, change: FieldChange) -> None:
+    def __init__(self, checkout: Checkout, change: FieldChange, place: Place | None) -> None:
         self._checkout = checkout
         self._change = change
+        self._place = place
         self.trace: list[str] = []
 
     def run(self) -> Located:
         target = self._change.object
-        found = self._checkout.placements(target.kind, target.name)
+        found = self._found(target.kind, target.name)
         self._note_what_there_is(found)
         placement = self._chosen(found)
         owner = self._owner(placement)
         self._refuse_others(placement, owner)
         return self._proved(owner)
+
+    def _found(self, kind: str, name: str) -> Sequence[Placement]:
+        if self._place is None:
+            return self._checkout.placements(kind, name)
+        return placing.placed(self._checkout, self._place, kind, name)
 
     def _note_what_there_is(self, found: Sequence[Placement]) -> None:
         files, layers = len(self._checkout.files), len(self._checkout.kustomizations)
@@ -160,7 +171,7 @@ class _Search:
         others = (
             other
             for other in self._checkout.deployments(document.ref.kind)
-            if other is not chosen and (patch or other.document is document)
+            if not placing.is_same(chosen, other) and (patch or other.document is document)
         )
         path = landing.looked_for(self._change)
         hits = reaches if self._change.op is ChangeOp.SET else touches

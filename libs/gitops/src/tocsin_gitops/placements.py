@@ -98,6 +98,19 @@ class Checkout:
         found = (*self.deployments(kind), *self._plain(kind, name))
         return tuple(placement for placement in found if placement.name == name)
 
+    def built(self, folder: str, kind: str) -> tuple[Placement, ...]:
+        """Return every object of that kind that the kustomization of a folder deploys."""
+        layer = self.kustomizations.get(folder)
+        return tuple(self._built(layer, kind, ())) if layer else ()
+
+    def written(self, file: str, kind: str) -> Iterator[Placement]:
+        """Yield the objects of that kind as a file writes them."""
+        if kind.encode() not in self.files[file]:
+            return
+        for document in self.documents(file):
+            if document.ref.kind == kind:
+                yield Placement(document, (document.ref.name,), (document.ref.namespace,))
+
     def _reached(self, start: Kustomization) -> set[str]:
         reached, waiting = set[str](), [start]
         while waiting:
@@ -124,21 +137,14 @@ class Checkout:
         if path in self.kustomizations:
             yield from self._built(self.kustomizations[path], kind, outer)
         elif path in self.files:
-            yield from self._written(path, kind)
-
-    def _written(self, file: str, kind: str) -> Iterator[Placement]:
-        if kind.encode() not in self.files[file]:
-            return
-        for document in self.documents(file):
-            if document.ref.kind == kind:
-                yield Placement(document, (document.ref.name,), (document.ref.namespace,))
+            yield from self.written(path, kind)
 
     def _plain(self, kind: str, name: str) -> Iterator[Placement]:
         """What no kustomization lists; beside one that does not list it, nothing deploys it."""
         for file, data in self.files.items():
             in_layer = manifests.folder(file) in self.kustomizations
             if not in_layer and file not in self._listed and name.encode() in data:
-                yield from self._written(file, kind)
+                yield from self.written(file, kind)
 
     @cached_property
     def remote(self) -> tuple[str, ...]:
