@@ -15,7 +15,6 @@ from tocsin_contracts import (
     OPEN_STATES,
     AlertSuppressed,
     ApprovalExpired,
-    ForgeEventReceived,
     RunFinished,
     RunState,
     derive_id,
@@ -27,7 +26,10 @@ from tocsin_testing import build
 EVERY_EVENT = pytest.mark.parametrize("event_type", EVENTS, ids=lambda event: event.topic)
 UNREAD = {
     AlertSuppressed: "RunFinished follows it at once and is read instead",
-    ForgeEventReceived: "whoever follows a run sees it; what a merge means is decided elsewhere",
+    PlanSuperseded: "PlanDrafted follows it at once and is read instead",
+    PullRequestCommented: "nothing follows from it; the timeline shows it",
+    PullRequestClosed: "RunFinished follows it at once and is read instead",
+    FixVerified: "RunFinished follows it at once and is read instead",
     ApprovalExpired: "action itself says it and goes on; the record and the timeline show it",
 }
 """Events that no service consumes, and why they are facts all the same."""

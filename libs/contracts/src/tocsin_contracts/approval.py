@@ -73,3 +73,4 @@ class PlanStale(Event):
     hypothesis: Hypothesis
     plan_hash: str
     why: str
+    issue_key: str = Field(default="", description="Of the plan; that of an undo says so.")

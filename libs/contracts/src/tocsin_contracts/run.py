@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from pydantic import field_validator
+from pydantic import AwareDatetime, Field, field_validator
 
 from tocsin_contracts.event import Event
 from tocsin_contracts.states import EndReason, RunState
@@ -25,6 +25,9 @@ class RunFinished(Event):
     outcome: RunState
     reason: EndReason
     sentence: str
+    reopens_at: AwareDatetime | None = Field(
+        default=None, description="From when on alerts that still fire open a new run."
+    )
 
     @property
     def state(self) -> RunState:

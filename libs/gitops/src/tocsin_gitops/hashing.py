@@ -9,6 +9,7 @@ from tocsin_contracts import CauseClass, ObjectRef, Plan
 SCHEMA = "tocsin.plan.v1"
 _TRAILER = re.compile(r"Tocsin-Plan: [0-9a-f]{64}\n*\Z")
 _SLUG_LENGTH = 40
+_UNDO = "|undo"
 
 
 def plan_hash(plan: Plan, run_id: str) -> str:
@@ -74,3 +75,24 @@ def head_branch(issue_key: str, slug_from: str) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", slug_from.lower()).strip("-")
     slug = slug[:_SLUG_LENGTH].rstrip("-") or "change"
     return f"tocsin/{slug}-{sha256(issue_key.encode())[:10]}"
+
+
+def numbered_branch(head_branch: str, number: int) -> str:
+    """Return the branch of an issue for its first, second … pull request; none is used again."""
+    return head_branch if number == 1 else f"{head_branch}-{number}"
+
+
+def is_branch_of(head_branch: str, issue_key: str) -> bool:
+    """Whether a branch is one of an issue's."""
+    issue = sha256(issue_key.encode())[:10]
+    return bool(re.fullmatch(rf"tocsin/[a-z0-9-]+-{issue}(-[1-9][0-9]?)?", head_branch))
+
+
+def undo_key(issue_key: str) -> str:
+    """Return the key of the undo of an issue's fix, which is an issue of its own."""
+    return f"{issue_key}{_UNDO}"
+
+
+def is_undo(issue_key: str) -> bool:
+    """Whether a key is that of an undo."""
+    return issue_key.endswith(_UNDO)

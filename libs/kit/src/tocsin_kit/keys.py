@@ -47,6 +47,16 @@ def pull(place: str) -> str:
     return f"tocsin:pull:{hashlib.sha256(place.encode()).hexdigest()[:32]}"
 
 
+def issue(issue_key: str) -> str:
+    """What was written to forges about one issue; its key is made of names, so it is hashed."""
+    return f"tocsin:issue:{hashlib.sha256(issue_key.encode()).hexdigest()[:32]}"
+
+
+def claim(thing: str) -> str:
+    """Which run looks after a thing, such as an issue or a field of a file."""
+    return f"tocsin:claim:{hashlib.sha256(thing.encode()).hexdigest()[:32]}"
+
+
 def about(thing: str) -> str:
     """Sorted set of the newest runs about a thing, such as an incident or a workload."""
     return f"tocsin:about:{hashlib.sha256(thing.encode()).hexdigest()[:32]}"

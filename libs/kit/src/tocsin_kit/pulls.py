@@ -1,29 +1,38 @@
-"""Which run opened a pull request, so that what people do with it there finds its run."""
+"""Which run follows a pull request, so that what people do with it there finds its run."""
 
 from collections.abc import Iterable
 from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from tocsin_contracts import Event, PullRequestOpened, RunId
+from tocsin_contracts import (
+    Event,
+    PullRequestFound,
+    PullRequestOpened,
+    PullRequestUpdated,
+    RunId,
+)
 from tocsin_kit import keys
 from tocsin_kit.store import translated
 
+Told = PullRequestOpened | PullRequestUpdated | PullRequestFound
+"""After one of these the run follows the pull request; of two runs the later one does."""
+
 
 class Pulls:
-    """Runs by the pull requests that they opened, for as long as runs are kept."""
+    """Runs by the pull requests that they follow, for as long as runs are kept."""
 
     def __init__(self, client: Redis, ttl_days: float = 30) -> None:
         self._client = client
         self._ttl_ms = int(timedelta(days=ttl_days).total_seconds() * 1000)
 
     async def remember(self, events: Iterable[Event]) -> None:
-        """Keep the run of every pull request that these events open.
+        """Keep the run of every pull request that these events tell of.
 
         Called before they are committed: whoever dies in between leaves the truth behind.
         """
         for event in events:
-            if isinstance(event, PullRequestOpened):
+            if isinstance(event, Told):
                 await self._keep(event)
 
     async def run_of(self, repo: str, head_branch: str, url: str) -> RunId | None:
@@ -38,7 +47,7 @@ class Pulls:
             found = await self._client.mget(places)
         return next((RunId(str(run_id)) for run_id in found if run_id), None)
 
-    async def _keep(self, event: PullRequestOpened) -> None:
+    async def _keep(self, event: Told) -> None:
         async with translated(f"keep the run of {event.url!r}"):
             pipe = self._client.pipeline(transaction=False)
             for key in _places(event.repo, event.head_branch, event.url):

@@ -17,6 +17,7 @@ from tocsin_contracts import BY_TOPIC, OPEN_STATES, Event, RunId, RunState
 from tocsin_kit import keys
 from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.issues import Issues
 from tocsin_kit.moves import Move, join
 from tocsin_kit.pulls import Pulls
 from tocsin_kit.store import Script, translated
@@ -93,6 +94,7 @@ class RunStore:
         self._renew = Script(client, "renew")
         self._release = Script(client, "release")
         self._pulls = Pulls(client, ttl_days)
+        self._issues = Issues(client)
 
     async def create(self, event: Event) -> None:
         """Make the record of a run that an event starts; doing it again changes nothing."""
@@ -144,6 +146,7 @@ class RunStore:
         that was moved elsewhere meanwhile (cancelled, say) returns no events.
         """
         await self._pulls.remember(outgoing)
+        await self._issues.remember(outgoing)
         state = next((e.state for e in reversed(outgoing) if e.state), None)
         facts = [part for e in (event, *outgoing) for part in (e.topic, *fact(e))]
         verdict, stored = await self._commit(

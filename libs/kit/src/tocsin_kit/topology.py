@@ -27,13 +27,18 @@ from tocsin_contracts import (
     BudgetExhausted,
     BudgetExtended,
     Event,
+    FixIneffective,
+    ForgeEventReceived,
     HypothesisFormed,
     HypothesisRejected,
     IncidentOpened,
     InvestigationInconclusive,
     PlanDrafted,
     PlanStale,
+    PullRequestFound,
+    PullRequestMerged,
     PullRequestOpened,
+    PullRequestUpdated,
     RunCancelRequested,
     RunEscalated,
     RunFinished,
@@ -58,6 +63,8 @@ class TimerKind(StrEnum):
     APPROVAL_EXPIRY = "approval-expiry"
     STORM_LOOK = "storm-look"
     BUDGET_EXPIRY = "budget-expiry"
+    PULL_LOOK = "pull-look"
+    FIX_LOOK = "fix-look"
 
 
 READS: tuple[tuple[str, type[Event]], ...] = (
@@ -73,9 +80,12 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("validation", HypothesisFormed),
     ("validation", InvestigationInconclusive),
     ("validation", PlanStale),
+    ("validation", FixIneffective),
     ("action", PlanDrafted),
     ("action", ApprovalGranted),
     ("action", ApprovalDenied),
+    ("action", PullRequestFound),
+    ("action", ForgeEventReceived),
     ("action", AlertResolved),
     ("action", RunCancelRequested),
     ("notifier", IncidentOpened),
@@ -86,12 +96,18 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("notifier", ApprovalGranted),
     ("notifier", ApprovalDenied),
     ("notifier", PullRequestOpened),
+    ("notifier", PullRequestUpdated),
+    ("notifier", PullRequestFound),
+    ("notifier", PullRequestMerged),
+    ("notifier", FixIneffective),
     ("notifier", RunEscalated),
     ("notifier", RunFinished),
 )
 
 RINGS: tuple[tuple[str, TimerKind], ...] = (
     ("action", TimerKind.APPROVAL_EXPIRY),
+    ("action", TimerKind.PULL_LOOK),
+    ("action", TimerKind.FIX_LOOK),
     ("ingest", TimerKind.STORM_LOOK),
     ("rca", TimerKind.BUDGET_EXPIRY),
 )

@@ -19,6 +19,8 @@ from tocsin_contracts import (
     BudgetExhausted,
     BudgetExtended,
     Event,
+    FixIneffective,
+    FixVerified,
     ForgeEventReceived,
     HypothesisFormed,
     HypothesisRejected,
@@ -26,7 +28,13 @@ from tocsin_contracts import (
     InvestigationInconclusive,
     PlanDrafted,
     PlanStale,
+    PlanSuperseded,
+    PullRequestClosed,
+    PullRequestCommented,
+    PullRequestFound,
+    PullRequestMerged,
     PullRequestOpened,
+    PullRequestUpdated,
     RelatedAlert,
     RunCancelRequested,
     RunEscalated,
@@ -82,6 +90,8 @@ __all__ = [
     "field_change",
     "file_change",
     "finding",
+    "fix_ineffective",
+    "fix_verified",
     "forge_event_received",
     "hypothesis",
     "hypothesis_formed",
@@ -91,7 +101,13 @@ __all__ = [
     "plan",
     "plan_drafted",
     "plan_stale",
+    "plan_superseded",
+    "pull_request_closed",
+    "pull_request_commented",
+    "pull_request_found",
+    "pull_request_merged",
     "pull_request_opened",
+    "pull_request_updated",
     "related_alert",
     "run",
     "run_cancel_requested",
@@ -158,6 +174,8 @@ approval_granted = partial(event, ApprovalGranted)
 approval_requested = partial(event, ApprovalRequested)
 budget_exhausted = partial(event, BudgetExhausted)
 budget_extended = partial(event, BudgetExtended)
+fix_ineffective = partial(event, FixIneffective)
+fix_verified = partial(event, FixVerified)
 forge_event_received = partial(event, ForgeEventReceived)
 hypothesis_formed = partial(event, HypothesisFormed)
 hypothesis_rejected = partial(event, HypothesisRejected)
@@ -165,6 +183,12 @@ incident_opened = partial(event, IncidentOpened)
 investigation_inconclusive = partial(event, InvestigationInconclusive)
 plan_drafted = partial(event, PlanDrafted)
 plan_stale = partial(event, PlanStale)
+plan_superseded = partial(event, PlanSuperseded)
+pull_request_closed = partial(event, PullRequestClosed)
+pull_request_commented = partial(event, PullRequestCommented)
+pull_request_found = partial(event, PullRequestFound)
+pull_request_merged = partial(event, PullRequestMerged)
+pull_request_updated = partial(event, PullRequestUpdated)
 pull_request_opened = partial(event, PullRequestOpened)
 run_cancel_requested = partial(event, RunCancelRequested)
 run_escalated = partial(event, RunEscalated)
