@@ -158,7 +158,7 @@ def _certificates() -> Any:
 
 async def _body(asked: str, response: httpx.Response) -> bytes:
     body = bytearray()
-    async for piece in response.aiter_raw():
+    async for piece in response.aiter_bytes():
         body += piece
         if len(body) > MOST_BYTES:
             raise PermanentError(f"{asked}: the answer has over {MOST_BYTES} bytes")
