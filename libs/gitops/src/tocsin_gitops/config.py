@@ -33,6 +33,18 @@ class Repository(RepositoryRule):
         return right_cluster and (not self.namespaces or namespace in self.namespaces)
 
 
+class DeployedCluster(BaseModel):
+    """What Argo CD and alerts call a cluster, where that differs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="As alerts name it.")
+    server: str = Field(default="", description="Its API server, as Applications name it.")
+    argo: str = Field(
+        default="", description="The cluster whose Argo CD deploys to it; itself if left out."
+    )
+
+
 class GitOps(BaseModel):
     """Everything the operator allows; without a repository nothing is ever written."""
 
@@ -40,6 +52,7 @@ class GitOps(BaseModel):
 
     providers: tuple[Provider, ...] = ()
     repositories: tuple[Repository, ...] = ()
+    clusters: tuple[DeployedCluster, ...] = ()
     limits: Limits = Limits()
 
     @field_validator("repositories")
@@ -70,6 +83,15 @@ class GitOps(BaseModel):
             if provider.host == host:
                 return provider
         raise PermanentError(f"no provider {host!r}; add it to `providers` in gitops.yaml")
+
+    def argo_of(self, cluster: str) -> str:
+        """Return the cluster whose Argo CD deploys to this one."""
+        known = (one.argo for one in self.clusters if one.name == cluster)
+        return next(known, "") or cluster
+
+    def address_of(self, cluster: str) -> str:
+        """Return the API server of a cluster; empty if it is not known."""
+        return next((one.server for one in self.clusters if one.name == cluster), "")
 
     def serving(self, cluster: str, namespace: str) -> tuple[Repository, ...]:
         """Return the repositories an object of this cluster and namespace may come from."""
