@@ -15,7 +15,6 @@ from tocsin_gitops import editing, hashing
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.approvals import approval_id
 from tocsin_kit.graphs import Subgraph
-from tocsin_kit.registry import Registry
 from tocsin_testing import build
 from tocsin_testing.fakes import FakeClock, FakeRuns
 from tocsin_testing.gate import FakeGate, FakeTimers
@@ -83,7 +82,7 @@ class Desk:
         """Return the handlers of a worker that knows only what is stored."""
         nodes = Nodes(
             gitops=self.gitops,
-            forges=Registry("forge", (self.forge,)),
+            forges={"local": self.forge},
             source=self.source,
             approvals=self.approvals,
             timers=self.timers,

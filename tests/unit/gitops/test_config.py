@@ -91,7 +91,7 @@ def allowing(**changes) -> GitOps:
 @pytest.mark.parametrize(
     "changed",
     [
-        *({"name": "b"}, {"host": "other"}, {"git_dir": Path("b")}, {"branch": "live"}),
+        *({"name": "b"}, {"git_dir": Path("b")}, {"branch": "live"}),
         *({"paths": ("apps/**",)}, {"proposals": ()}),
         *({"cluster": "prod"}, {"namespaces": ("payments",)}),
     ],
@@ -100,6 +100,86 @@ def allowing(**changes) -> GitOps:
 def test_the_policy_version_follows_everything_about_a_repository(changed):
     assert allowing(**changed).policy.version != allowing().policy.version
     assert allowing(**changed).policy.version == allowing(**changed).policy.version
+
+
+def remote(**changes) -> GitOps:
+    fields = {"name": "shop/gitops", "host": "github.com", "paths": ("**",)} | changes
+    return GitOps(repositories=(Repository(**fields),))
+
+
+def test_the_policy_version_follows_host_and_name_of_a_remote_repository():
+    versions = {
+        remote(**changed).policy.version
+        for changed in ({}, {"host": "gitlab.com"}, {"name": "shop/other"}, {"branch": "live"})
+    }
+    assert len(versions) == 4
+
+
+def test_the_policy_version_does_not_follow_where_a_copy_lies(tmp_path):
+    text = "repositories: [{name: shop/gitops, host: github.com, paths: ['**']}]\n"
+    here = load(written(tmp_path, text))
+    (tmp_path / "deeper").mkdir()
+    there = load(written(tmp_path / "deeper", text + "mirrors: elsewhere\n"))
+    assert here.repositories[0].git_dir == tmp_path / ".tocsin/mirrors/github.com/shop/gitops.git"
+    assert there.repositories[0].git_dir.is_relative_to(tmp_path / "deeper/elsewhere")
+    assert here.policy.version == there.policy.version
+
+
+REMOTE = "repositories: [{name: shop/gitops, host: git.acme.example, paths: []}]\n"
+PROVIDER = "providers: [{host: git.acme.example, type: gitea}]\n"
+
+
+def test_an_entry_wins_over_what_is_known_of_a_host(tmp_path):
+    text = "providers: [{host: github.com, type: github, token_env: OUR_TOKEN}]\n"
+    found = load(written(tmp_path, text)).provider("github.com")
+    assert (found.token_env, found.variables) == ("OUR_TOKEN", ("OUR_TOKEN",))
+    assert load(written(tmp_path, "")).provider("github.com").token_env == "GITHUB_TOKEN"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (REMOTE, "no provider has the host"),
+        (PROVIDER.replace("]", ", {host: git.acme.example, type: gitlab}]"), "two providers"),
+        (PROVIDER.replace("git.acme", "Git.Acme"), "providers.0.host"),
+        (PROVIDER.replace("git.acme.example", "https://git.acme.example"), "providers.0.host"),
+        (PROVIDER.replace("git.acme.example", "local"), "needs no entry"),
+        (PROVIDER.replace("type: gitea", "type: local"), "needs no entry"),
+        (PROVIDER.replace("}", ", api_base: 'http://git.acme.example/api'}"), "https://"),
+        (PROVIDER.replace("}", ", git_base: 'ssh://git.acme.example'}"), "https://"),
+        (PROVIDER.replace("}", ", git_base: 'https://a:b@git.acme.example'}"), "without user"),
+        (PROVIDER.replace("}", ", token_env: ghp_0123456789}"), "providers.0.token_env"),
+        (PROVIDER.replace("}", ", app_id: '1', app_key_env: KEY}"), "for GitHub only"),
+        ("providers: [{host: a.b, type: github, app_id: '1'}]", "go together"),
+        ("providers: [{host: a.b, type: github, app_key_env: KEY}]", "go together"),
+        (PROVIDER + REMOTE.replace("shop/gitops", "gitops"), "owner/name"),
+        (PROVIDER + REMOTE.replace("shop/gitops", "../gitops"), "owner/name"),
+        (PROVIDER + REMOTE.replace("shop/gitops", "shop/gitops.git"), "without .git"),
+        (PROVIDER + REMOTE.replace("shop/gitops", "shop/team/gitops"), "only GitLab"),
+        (PROVIDER + REMOTE.replace("paths", "git_dir: a.git, paths"), "of this machine"),
+        (PROVIDER + REMOTE.replace("paths", "branch: tocsin/x, paths"), "can be no branch"),
+        (PROVIDER + REMOTE.replace("paths", "branch: 'a:b', paths"), "can be no branch"),
+        (PROVIDER + REMOTE.replace("paths", "branch: '+a', paths"), "can be no branch"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused_at_the_start(tmp_path, text, why):
+    with pytest.raises(PermanentError) as error:
+        load(written(tmp_path, text))
+    assert why in str(error.value)
+    assert "0123456789" not in str(error.value)
+
+
+@pytest.mark.parametrize("base", ["http://127.0.0.1:3000", "http://localhost", "http://[::1]:80"])
+def test_without_https_only_this_machine_is_reached(tmp_path, base):
+    text = PROVIDER.replace("}", f", git_base: '{base}', api_base: '{base}/api/v1/'}}")
+    (provider,) = load(written(tmp_path, text)).providers
+    assert (provider.git_base, provider.api_base) == (base, f"{base}/api/v1")
+
+
+def test_groups_in_groups_are_names_at_gitlab(tmp_path):
+    text = REMOTE.replace("shop/gitops", "shop/team/gitops")
+    config = load(written(tmp_path, PROVIDER.replace("gitea", "gitlab") + text))
+    assert config.remote_providers == config.providers
 
 
 def test_no_part_of_a_repository_is_forgotten_in_the_policy_version():
@@ -123,3 +203,4 @@ def test_a_repository_that_is_not_there_is_refused_by_its_name(tmp_path):
     (tmp_path / "nowhere.git").mkdir()
     (tmp_path / "nowhere.git" / "HEAD").write_text("ref: refs/heads/main")
     refuse_missing(loaded)
+    refuse_missing(remote())

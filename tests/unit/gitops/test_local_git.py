@@ -10,7 +10,7 @@ import pytest
 
 from tocsin_gitops import pulls
 from tocsin_gitops.config import Repository
-from tocsin_gitops.forges import FORGES, BranchTaken, LocalGitForge, PullRequestRequest
+from tocsin_gitops.forges import BranchTaken, LocalGitForge, PullRequestRequest
 from tocsin_gitops.git import Git, GitFailed
 from tocsin_gitops.source import MAX_BYTES, LocalGitSource
 from tocsin_kit.errors import PermanentError, TransientError
@@ -364,9 +364,3 @@ async def test_a_damaged_record_is_named_and_not_taken_for_none(repository):
     pulls.record(repository, BRANCH).write_text("{}")
     with pytest.raises(PermanentError, match=r"tocsin__raise-memory"):
         await LocalGitSource().find_pull(repository, BRANCH)
-
-
-def test_the_forge_of_a_repository_is_found_by_its_host(repository):
-    assert isinstance(FORGES[repository.host], LocalGitForge)
-    with pytest.raises(PermanentError, match="known: local"):
-        FORGES["nowhere"]

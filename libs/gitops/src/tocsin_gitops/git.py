@@ -111,9 +111,13 @@ class Git:
 
 
 def _limit(largest_file: int) -> tuple[str, ...]:
-    """The shell sets the limit, so that no code of ours runs between fork and exec."""
+    """The shell sets the limit, so that no code of ours runs between fork and exec.
+
+    Without the signal, what writes too much says so.
+    """
     blocks = str(largest_file // _BLOCK)
-    return ("sh", "-c", 'ulimit -f "$0" && exec "$@"', blocks) if largest_file else ()
+    script = 'trap "" XFSZ && ulimit -f "$0" && exec "$@"'
+    return ("sh", "-c", script, blocks) if largest_file else ()
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -1,5 +1,6 @@
 """Composition root: the only file that knows every part of action."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -17,8 +18,7 @@ from tocsin_contracts import (
     RunCancelRequested,
     RunState,
 )
-from tocsin_gitops import config
-from tocsin_gitops.forges import FORGES
+from tocsin_gitops import config, forges
 from tocsin_gitops.source import LocalGitSource
 from tocsin_kit import approvals
 from tocsin_kit.clock import SystemClock
@@ -36,9 +36,10 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts = Parts.of(settings, moves_runs=True)
     outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
     records = approvals.Approvals(parts.redis, outbox)
+    gitops = config.load(settings.gitops_file)
     nodes = Nodes(
-        gitops=config.load(settings.gitops_file),
-        forges=FORGES,
+        gitops=gitops,
+        forges=forges.build(gitops, os.environ, SystemClock()),
         source=LocalGitSource(),
         approvals=records,
         timers=parts.bus,

@@ -1,6 +1,6 @@
 """The steps from a plan to a pull request; each may run twice without doing anything twice."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from langgraph.types import interrupt
@@ -15,7 +15,6 @@ from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.forges import BranchTaken, Forge, PullRequestRequest
 from tocsin_kit import logging
 from tocsin_kit.errors import TransientError
-from tocsin_kit.registry import Registry
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 
@@ -29,7 +28,7 @@ class Nodes:
         self,
         *,
         gitops: GitOps,
-        forges: Registry[Forge],
+        forges: Mapping[str, Forge],
         source: Source,
         approvals: Approvals,
         timers: Timers,

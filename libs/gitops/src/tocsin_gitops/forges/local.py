@@ -80,7 +80,7 @@ class LocalGitForge:
         said = Comment(
             id="",
             author=_AUTHOR,
-            body=f"{body}\n\n<!-- {marker} -->\n",
+            body=f"{body.rstrip()}\n\n<!-- {marker} -->\n",
             at=self._now(),
             url=file.absolute().as_uri(),
         )

@@ -40,11 +40,11 @@ def update(file: Path, changes: Mapping[str, str]) -> PullRequest:
 
 
 def comment(file: Path, said: Comment, marker: str) -> Comment:
-    """Store a comment, unless its author has written one with the marker before; return that."""
+    """Store a comment, unless its author has written one that ends so before; return that."""
     with _alone(file.parent):
         known = pulls.comments(file)
         for one in known:
-            if one.author == said.author and marker in one.body:
+            if one.author == said.author and one.body.rstrip().endswith(marker):
                 return one
         numbered = said.model_copy(update={"id": str(len(known) + 1)})
         lines = (one.model_dump_json() + "\n" for one in (*known, numbered))
