@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from contextlib import asynccontextmanager
 
 import pytest
@@ -80,6 +83,18 @@ def alert(running):
     return json.dumps(payload | {"alerts": [first], "commonLabels": given}).encode()
 
 
+def replayed(store, run_id, folder):
+    """Replay a run with nothing but what is in the store."""
+    known = {name: text for name, text in os.environ.items() if not name.startswith("TOCSIN_")}
+    return subprocess.run(
+        [sys.executable, "-m", "tocsin_cli", "replay", run_id, "--data", str(folder)],
+        env=known | {"TOCSIN_REDIS_URL": store},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @asynccontextmanager
 async def investigating(folder, model, **more):
     """Run every service, and rca with the model."""
@@ -109,6 +124,12 @@ async def test_a_model_finds_what_no_analyzer_knows_and_its_change_waits_for_peo
         waiting = await running.reach(run_id, RunState.AWAITING_APPROVAL)
         assert "3.17.5" in waiting.plan.diff
         assert running.written == proof.Written((), ()), "nothing is written before the yes"
+        store = running.valkey_server.url
+        again = await asyncio.to_thread(replayed, store, run_id, tmp_path)
+        assert (again.returncode, again.stderr) == (0, "")
+        assert "2 recorded answers of a model" in again.stdout
+        assert again.stdout.endswith("no difference\n")
+    assert len(model.asked) == 2, "the replay asks nobody"
     assert "evidence m1" in json.dumps(model.asked[1]["messages"])
 
 

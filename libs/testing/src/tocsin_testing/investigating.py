@@ -29,8 +29,17 @@ from tocsin_rca.handlers import BudgetHandlers, Handlers
 from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
 from tocsin_rca.investigation.ports import Runs, Timers
+from tocsin_rca.investigation.scenes import Living
 from tocsin_rca.nodes import Nodes
-from tocsin_rca.ports import ChangedField, Clock, Declared, FieldHistory, World
+from tocsin_rca.ports import (
+    ChangedField,
+    Clock,
+    Declared,
+    FieldHistory,
+    Recordings,
+    Transcripts,
+    World,
+)
 from tocsin_rca.state import RcaState
 from tocsin_rca.tools.cluster import ClusterTools
 from tocsin_testing.crowd import FakeLateNews
@@ -146,6 +155,8 @@ class Workplace:
     findings: tuple[Finding, ...] = ()
     others: tuple[NamedToolset, ...] = ()
     patience: timedelta = PATIENCE
+    recordings: Recordings | None = None
+    transcripts: Transcripts | None = None
 
     def worker(self, model: Model | None) -> tuple[Handlers, BudgetHandlers]:
         """Return the handlers of a worker that knows only what is stored."""
@@ -154,6 +165,7 @@ class Workplace:
             [FixedAnalyzer(self.findings)],
             lambda: Budget(200, 30, lambda: 0.0),
             FakeLateNews(),
+            self.recordings,
         )
         asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), self.saver)
         further = None if model is None else self._further(model)
@@ -165,7 +177,8 @@ class Workplace:
             known = (ClusterTools(fleet).toolset(), *self.others)
             return tools.catalogue(known, Mode.ASK, Redactor())
 
-        investigator = Investigator(model, self.engine, self.world, reading, self.saver)
+        scenes = Living(model, self.world, reading, self.engine.limits, self.transcripts)
+        investigator = Investigator(self.engine, scenes, self.saver)
         return Further(
             investigator,
             self.runs,

@@ -10,7 +10,7 @@ from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.state import TYPES
 from tocsin_agents.models import litellm_client, roles
 from tocsin_agents.models.roles import ModelRole
-from tocsin_agents.skills.folder import NoSkills, SkillFolder
+from tocsin_agents.skills.folder import NoSkills, SkillFolder, Skills
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.modes import Mode
 from tocsin_cluster import connecting
@@ -34,7 +34,7 @@ from tocsin_kit.logging import secrets_of
 from tocsin_kit.moves import move
 from tocsin_kit.outputs import RedisOutputs
 from tocsin_kit.parts import Parts
-from tocsin_kit.recordings import Recordings
+from tocsin_kit.recordings import Recordings, Transcripts
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.runs_about import RunsAbout
 from tocsin_kit.service import Service
@@ -46,6 +46,7 @@ from tocsin_rca.handlers import BudgetHandlers, Handlers, Listeners
 from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
 from tocsin_rca.investigation.ports import Runs
+from tocsin_rca.investigation.scenes import Living
 from tocsin_rca.nodes import Nodes
 from tocsin_rca.ports import Runbooks, World
 from tocsin_rca.settings import Settings
@@ -122,11 +123,19 @@ def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) ->
         limits=settings.investigation_limits,
         ledger=RedisLedger(parts.redis),
         outputs=RedisOutputs(parts.raw_redis, redactor),
-        skills=SkillFolder(settings.skills_dir) if settings.skills_dir else NoSkills(),
+        skills=skills(settings),
     )
-    investigator = Investigator(model, engine, seen, reading, saver(parts.raw_redis, *TYPES))
+    days = settings.record_days
+    transcripts = Transcripts(parts.raw_redis, days) if days else None
+    scenes = Living(model, seen, reading, settings.investigation_limits, transcripts)
+    investigator = Investigator(engine, scenes, saver(parts.raw_redis, *TYPES))
     patience = timedelta(minutes=settings.budget_minutes)
     return Further(investigator, parts.reader, parts.bus, seen.clock, patience=patience)
+
+
+def skills(settings: Settings) -> Skills:
+    """Return what agents are taught beside their instructions."""
+    return SkillFolder(settings.skills_dir) if settings.skills_dir else NoSkills()
 
 
 def world(settings: Settings, servers: Servers) -> World:

@@ -117,6 +117,7 @@ class Nodes:
             number=state["attempt"],
             rejected=tuple(state["rejected"]),
             news=seen.news,
+            rejections=tuple(state.get("rejections", ())),
             concluded=summary(told),
         )
         try:

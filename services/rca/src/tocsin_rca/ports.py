@@ -106,6 +106,16 @@ class Recordings(Protocol):
         """Keep what an attempt was told, in place of an older one."""
 
 
+class Transcripts(Protocol):
+    """What was said in attempts, to be played again. May raise TocsinError."""
+
+    async def names(self, run_id: RunId, attempt: int) -> tuple[str, ...]:
+        """Return the names of the entries of an attempt."""
+
+    async def add(self, run_id: RunId, attempt: int, name: str, entry: bytes) -> None:
+        """Keep an entry, in place of an older one of its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """A stretch of time, looked at every `step`."""

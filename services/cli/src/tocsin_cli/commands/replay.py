@@ -28,8 +28,9 @@ def replay(
     form: Annotated[Format, typer.Option("--format")] = Format.TERMINAL,
     data: Data = DEFAULT,
 ) -> None:
-    """Analyze a run again from what was recorded of it, and show what is concluded differently.
+    """Conclude a run again from what was recorded of it, and show what is concluded differently.
 
+    What a model and its tools answered is played again, to the very same questions only.
     The recording is in the run store: the one in --data, or TOCSIN_REDIS_URL. No cluster, no
     repository and no model is asked, and nothing is written.
     """

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
-from tocsin_contracts import Alert, CauseClass, RelatedAlert, Value
+from tocsin_contracts import Alert, CauseClass, Rejection, RelatedAlert, Value
 from tocsin_kit.errors import PermanentError, TocsinError
 from tocsin_rca.evidence.comparison import Summary
 from tocsin_rca.recording.masking import Masking
@@ -35,6 +35,7 @@ class Attempt(Value):
     number: int
     rejected: tuple[CauseClass, ...]
     news: tuple[RelatedAlert, ...]
+    rejections: tuple[Rejection, ...] = ()
     concluded: Summary
 
 

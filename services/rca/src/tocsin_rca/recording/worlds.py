@@ -6,7 +6,7 @@ from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_cluster.port import Cluster
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.ports import World
-from tocsin_rca.recording.tape import Attempt, Player, Recorder, Recording, Told
+from tocsin_rca.recording.tape import Attempt, Player, Recorder, Recording, Tape, Told
 from tocsin_rca.recording.taped import (
     TapedCluster,
     TapedHistory,
@@ -23,22 +23,12 @@ class RecordedWorld:
         self._inner = world
         self._tape = Recorder()
         self._name = cluster
-        self._cluster = self._named()
+        self._cluster = _named(world, cluster)
 
     @property
     def world(self) -> World:
         """What is to be asked in place of the world itself."""
-        inner, tape = self._inner, self._tape
-        metrics, past = inner.metrics, inner.past
-        label = metrics.selects(self._name) if metrics else {}
-        return replace(
-            inner,
-            clusters=OneCluster(TapedCluster(tape, self._cluster.source, self._cluster)),
-            history=TapedHistory(tape, inner.history.source, inner.history),
-            metrics=TapedMetrics(tape, metrics.source, metrics, label) if metrics else None,
-            runbooks=tuple(TapedRunbooks(tape, one.source, one) for one in inner.runbooks),
-            past=TapedPast(tape, past.source, past) if past else None,
-        )
+        return taped(self._inner, self._name, self._tape)
 
     def packed(self, attempt: Attempt) -> bytes:
         """Return what was answered until now, as bytes; PermanentError if it is too much."""
@@ -59,11 +49,20 @@ class RecordedWorld:
             heard=self._tape.heard(),
         )
 
-    def _named(self) -> Cluster:
-        try:
-            return self._inner.clusters.named(self._name)
-        except TocsinError as error:
-            return UnseenCluster(str(error))
+
+def taped(world: World, cluster: str, tape: Tape) -> World:
+    """Return a world in which an alert is about one cluster, and a tape hears every answer."""
+    metrics, past = world.metrics, world.past
+    label = metrics.selects(cluster) if metrics else {}
+    asked = _named(world, cluster)
+    return replace(
+        world,
+        clusters=OneCluster(TapedCluster(tape, asked.source, asked)),
+        history=TapedHistory(tape, world.history.source, world.history),
+        metrics=TapedMetrics(tape, metrics.source, metrics, label) if metrics else None,
+        runbooks=tuple(TapedRunbooks(tape, one.source, one) for one in world.runbooks),
+        past=TapedPast(tape, past.source, past) if past else None,
+    )
 
 
 def played(recording: Recording) -> World:
@@ -80,3 +79,10 @@ def played(recording: Recording) -> World:
         runbooks=tuple(TapedRunbooks(tape, source, None) for source in told.runbooks),
         past=TapedPast(tape, told.past, None) if told.past else None,
     )
+
+
+def _named(world: World, cluster: str) -> Cluster:
+    try:
+        return world.clusters.named(cluster)
+    except TocsinError as error:
+        return UnseenCluster(str(error))

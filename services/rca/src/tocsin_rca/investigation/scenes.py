@@ -1,0 +1,144 @@
+"""What stands around an investigation: the model, tools and clusters, alive or as they were."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from tocsin_agents.limits.budgets import Limits
+from tocsin_agents.models.port import Model
+from tocsin_agents.tools.catalogue import Catalogue
+from tocsin_agents.tools.port import Toolset
+from tocsin_cluster.fleet import Fleet, Member
+from tocsin_contracts import BudgetExhausted, ClusterContext, Extension
+from tocsin_kit.errors import TocsinError
+from tocsin_rca.collectors.target import cluster_of
+from tocsin_rca.evidence.comparison import summary
+from tocsin_rca.investigation.known import Answer, Known
+from tocsin_rca.ports import Transcripts, World
+from tocsin_rca.recording.entries import Beginning, End, Granted
+from tocsin_rca.recording.prompter import Prompter
+from tocsin_rca.recording.scribe import RecordedModel, RecordedTools, Scribe
+from tocsin_rca.recording.worlds import taped
+from tocsin_rca.tools.arguments import ONLY_CLUSTER
+
+
+class Minutes(Protocol):
+    """Is told how an investigation goes on."""
+
+    async def began(self, clusters: ClusterContext, now: datetime) -> None:
+        """Hear with what it begins."""
+
+    async def granted(self, extension: Extension, model_calls: int) -> None:
+        """Hear what people answered to a pause after so many calls of the model."""
+
+    async def came_to(self, answer: Answer | BudgetExhausted | None) -> None:
+        """Hear what it came to."""
+
+
+class Unheard:
+    """Keeps nothing."""
+
+    async def began(self, clusters: ClusterContext, now: datetime) -> None:
+        """Keep nothing."""
+
+    async def granted(self, extension: Extension, model_calls: int) -> None:
+        """Keep nothing."""
+
+    async def came_to(self, answer: Answer | BudgetExhausted | None) -> None:
+        """Keep nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Whom one investigation asks; `world` is for what is looked up after the model's result."""
+
+    model: Model
+    tools: Toolset
+    clusters: ClusterContext
+    now: datetime
+    world: World
+    minutes: Minutes = field(default_factory=Unheard)
+
+
+class Scenes(Protocol):
+    """Knows what stands around an investigation."""
+
+    async def of(self, known: Known) -> Scene:
+        """Return it for one attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """The model, the tools and the clusters themselves; with `transcripts` all is written down."""
+
+    model: Model
+    world: World
+    catalogue: Callable[[Fleet], Catalogue]
+    limits: Limits
+    transcripts: Transcripts | None = None
+
+    async def of(self, known: Known) -> Scene:
+        """Look at the clusters, and open the transcript."""
+        fleet = self._fleet(known)
+        clusters, now = await fleet.look(), self.world.clock.now()
+        tools = self.catalogue(fleet)
+        if self.transcripts is None:
+            return Scene(self.model, tools, clusters, now, self.world)
+        scribe = Scribe(self.transcripts, known.run_id, known.attempt)
+        await scribe.open()
+        return Scene(
+            RecordedModel(self.model, scribe),
+            RecordedTools(tools, scribe),
+            clusters,
+            now,
+            taped(self.world, cluster_of(known.alert), scribe),
+            Written(scribe, self.model.name, self.limits),
+        )
+
+    def _fleet(self, known: Known) -> Fleet:
+        name = cluster_of(known.alert)
+        try:
+            cluster = self.world.clusters.named(name)
+        except TocsinError:
+            return Fleet((), self.world.clock.now)
+        return Fleet([Member(name or ONLY_CLUSTER, cluster)], self.world.clock.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Minutes in a transcript."""
+
+    scribe: Scribe
+    model: str
+    limits: Limits
+
+    async def began(self, clusters: ClusterContext, now: datetime) -> None:
+        """Write it, unless an earlier worker did: the conversation began with that."""
+        told = Beginning(at=now, clusters=clusters, model=self.model, limits=self.limits)
+        await self.scribe.once("begin", told)
+
+    async def granted(self, extension: Extension, model_calls: int) -> None:
+        """Write it."""
+        await self.scribe.write(f"budget:{model_calls:04}", Granted(extension=extension))
+
+    async def came_to(self, answer: Answer | BudgetExhausted | None) -> None:
+        """Write it; somebody who stopped it leaves no end."""
+        if isinstance(answer, BudgetExhausted):
+            await self.scribe.write("end", End(paused=True))
+        elif answer:
+            await self.scribe.write("end", End(concluded=summary(answer)))
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What answered then, in a world that answers as it did then."""
+
+    prompter: Prompter
+    world: World
+
+    async def of(self, known: Known) -> Scene:
+        """Return it as it was."""
+        del known
+        began = self.prompter.beginning
+        return Scene(self.prompter, self.prompter, began.clusters, began.at, self.world)
