@@ -7,8 +7,12 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tocsin_action import graph
+from tocsin_action.commenting import Comments
+from tocsin_action.following import Following
 from tocsin_action.handlers import Handlers
 from tocsin_action.nodes import Nodes
+from tocsin_action.proving import Patience
+from tocsin_action.writing import Writer
 from tocsin_contracts import RunState
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_gitops import editing, hashing
@@ -18,8 +22,12 @@ from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.fakes import FakeClock, FakeRuns
 from tocsin_testing.gate import FakeGate, FakeTimers
+from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeForge, FakeRepositories
 
+PATIENCE = Patience(
+    sync=timedelta(minutes=10), verify=timedelta(minutes=15), cool_down=timedelta(hours=24)
+)
 REPO = build.target().repo
 FILE = build.target().file
 MANIFEST = dedent("""\
@@ -48,6 +56,7 @@ class Desk:
         self.repositories = self.source = FakeRepositories()
         self.forge = FakeForge(self.repositories)
         self.approvals = FakeGate(self.clock)
+        self.issues = FakeIssues()
         self.timers, self.runs, self.saver = FakeTimers(), FakeRuns(), InMemorySaver()
         self.allow()
         self.base = self.commit({FILE: MANIFEST, "README.md": b"hello\n"})
@@ -82,7 +91,7 @@ class Desk:
         """Return the handlers of a worker that knows only what is stored."""
         nodes = Nodes(
             gitops=self.gitops,
-            forges={"local": self.forge},
+            writer=Writer(self.forges, self.source, self.issues),
             source=self.source,
             approvals=self.approvals,
             timers=self.timers,
@@ -91,7 +100,24 @@ class Desk:
             patience=timedelta(hours=4),
         )
         acting = Subgraph("action", graph.build(nodes), self.saver)
-        return Handlers(acting, self.approvals, self.runs, self.clock)
+        return Handlers(acting, self.approvals, self.runs, self.clock, self.following())
+
+    def following(self):
+        """Return the follower of a worker that knows only what is stored."""
+        return Following(
+            gitops=self.gitops,
+            source=self.source,
+            comments=Comments(self.gitops, self.forges, self.issues, self.approvals),
+            issues=self.issues,
+            runs=self.runs,
+            timers=self.timers,
+            clock=self.clock,
+            patience=PATIENCE,
+        )
+
+    @property
+    def forges(self):
+        return {"local": self.forge}
 
     async def ask(self, plan=None, **event):
         """Put a plan to people; return what action says."""
@@ -129,7 +155,7 @@ class Desk:
 
     @property
     def pulls(self):
-        return list(self.repositories.pulls.values())
+        return list(self.repositories.opened.values())
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from tocsin_contracts import (
     ApprovalExpired,
     ApprovalRequested,
     EndReason,
+    PullRequestMerged,
     RunFinished,
     RunState,
 )
@@ -182,10 +183,10 @@ async def test_a_stopped_run_says_which_pull_request_it_leaves_open(desk):
     assert opened.url in stopped.sentence
 
 
-async def test_alerts_that_clear_with_a_pull_request_open_end_the_run_and_say_what_is_left(desk):
-    desk.stands(RunState.PR_OPEN, build.plan_drafted(), build.pull_request_opened())
-    sentence = ended(await cleared(desk), RunState.RESOLVED, EndReason.ALERT_CLEARED)
-    assert "merge it or close it" in sentence
+@pytest.mark.parametrize("state", [RunState.PR_OPEN, RunState.PR_MERGED])
+async def test_alerts_that_clear_with_a_pull_request_end_nothing_it_is_followed_on(desk, state):
+    desk.stands(state, build.plan_drafted(), build.pull_request_opened())
+    assert await cleared(desk) is None
 
 
 @pytest.mark.parametrize("state", [RunState.RECEIVED, RunState.INVESTIGATING, RunState.VALIDATING])
@@ -196,10 +197,12 @@ async def test_alerts_that_clear_before_there_is_a_plan_end_the_run_at_once(desk
     assert RunState.APPLYING in move(*CLEARABLE).earlier, "half a write helps nobody"
 
 
-async def test_alerts_that_clear_after_the_merge_resolve_the_run(desk):
-    desk.stands(RunState.PR_MERGED, build.plan_drafted(), build.pull_request_opened())
+async def test_alerts_that_clear_while_an_undo_waits_withdraw_it_and_leave_the_fix(desk):
+    await desk.ask()
+    desk.runs.runs[build.RUN].facts[PullRequestMerged.topic] = build.pull_request_merged()
     sentence = ended(await cleared(desk), RunState.RESOLVED, EndReason.ALERT_CLEARED)
-    assert sentence == "The alerts cleared after the pull request was merged."
+    assert "its undo was not needed" in sentence
+    assert approval(desk).state is ApprovalState.WITHDRAWN
 
 
 async def test_p1_a_run_whose_record_is_still_to_be_made_is_waited_for_but_not_for_ever(desk):

@@ -217,9 +217,9 @@ class Lagging:
     def __getattr__(self, name):
         return getattr(self._repositories, name)
 
-    async def find_pull(self, repo, head_branch):
+    async def pulls(self, repo, head_branch):
         self._looks -= 1
-        return None if self._looks >= 0 else await self._repositories.find_pull(repo, head_branch)
+        return () if self._looks >= 0 else await self._repositories.pulls(repo, head_branch)
 
 
 async def test_a_pull_request_is_told_of_once_it_is_seen_and_opened_only_once(desk):

@@ -6,15 +6,21 @@ from dataclasses import replace
 from datetime import timedelta
 
 from tocsin_action import graph
+from tocsin_action.commenting import Comments
+from tocsin_action.following import Following
 from tocsin_action.handlers import CLEARABLE, Handlers
 from tocsin_action.nodes import Nodes
+from tocsin_action.proving import Patience
 from tocsin_action.settings import Settings
 from tocsin_action.state import ActionState
+from tocsin_action.writing import Writer
 from tocsin_contracts import (
     AlertResolved,
     ApprovalDenied,
     ApprovalGranted,
+    ForgeEventReceived,
     PlanDrafted,
+    PullRequestFound,
     RunCancelRequested,
     RunState,
 )
@@ -23,6 +29,7 @@ from tocsin_gitops.source import LocalGitSource
 from tocsin_kit import approvals
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
+from tocsin_kit.issues import Issues
 from tocsin_kit.moves import OPEN, move
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
@@ -36,27 +43,51 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts = Parts.of(settings, moves_runs=True)
     outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
     records = approvals.Approvals(parts.redis, outbox)
-    gitops = config.load(settings.gitops_file)
+    gitops, clock, issues = config.load(settings.gitops_file), SystemClock(), Issues(parts.redis)
+    source, hosts = LocalGitSource(), forges.build(gitops, os.environ, clock)
     nodes = Nodes(
         gitops=gitops,
-        forges=forges.build(gitops, os.environ, SystemClock()),
-        source=LocalGitSource(),
+        writer=Writer(hosts, source, issues),
+        source=source,
         approvals=records,
         timers=parts.bus,
-        clock=SystemClock(),
+        clock=clock,
         approvers=settings.approvers,
         patience=timedelta(hours=settings.approval_hours),
     )
     acting: Subgraph[ActionState] = Subgraph("action", graph.build(nodes), saver(parts.raw_redis))
 
-    handlers = Handlers(acting, records, parts.reader, SystemClock())
+    following = Following(
+        gitops=gitops,
+        source=source,
+        comments=Comments(gitops, hosts, issues, records),
+        issues=issues,
+        runs=parts.reader,
+        timers=parts.bus,
+        clock=clock,
+        patience=patience(settings),
+    )
+    handlers = Handlers(acting, records, parts.reader, clock, following)
     waiting, applying = RunState.AWAITING_APPROVAL, RunState.APPLYING
     bus = parts.bus
     bus.on(PlanDrafted, handlers.on_plan_drafted, move(RunState.VALIDATING))
     writing = replace(move(waiting, during=applying), stoppable=False)  # half a write helps nobody
     bus.on(ApprovalGranted, handlers.on_approval_granted, writing)
     bus.on(ApprovalDenied, handlers.on_approval_denied, move(waiting))
+    bus.on(PullRequestFound, following.on_pull_request_found, move(RunState.PR_OPEN))
+    bus.watch(ForgeEventReceived, following.on_forge_event)
     bus.on(AlertResolved, handlers.on_alert_resolved, move(*CLEARABLE))
     bus.on(RunCancelRequested, handlers.on_run_cancel_requested, OPEN)
     bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, move(waiting))
+    bus.on_timer(TimerKind.PULL_LOOK, following.on_pull_look, OPEN)
+    bus.on_timer(TimerKind.FIX_LOOK, following.on_fix_look, OPEN)
     return Service(settings=settings, port=settings.action_port, parts=parts)
+
+
+def patience(settings: Settings) -> Patience:
+    """Return how long the fix of a pull request is watched, and how long a no holds."""
+    return Patience(
+        sync=timedelta(minutes=settings.sync_minutes),
+        verify=timedelta(minutes=settings.verify_minutes),
+        cool_down=timedelta(hours=settings.cool_down_hours),
+    )

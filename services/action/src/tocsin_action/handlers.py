@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from tocsin_action.followed import followed
+from tocsin_action.following import Following
 from tocsin_action.ports import Approvals, Clock, Reader
 from tocsin_action.state import ActionState
 from tocsin_contracts import (
@@ -17,7 +19,9 @@ from tocsin_contracts import (
     Event,
     IncidentOpened,
     PlanDrafted,
+    PullRequestMerged,
     PullRequestOpened,
+    PullRequestUpdated,
     RunCancelRequested,
     RunFinished,
     RunId,
@@ -44,10 +48,8 @@ CLEARABLE = (
 )
 """Where alerts that cleared end a run: anywhere, but while a pull request is being written."""
 
-_FIXED = {
-    RunState.PR_OPEN: "The alerts cleared. The pull request is open: merge it or close it by hand.",
-    RunState.PR_MERGED: "The alerts cleared after the pull request was merged.",
-}
+FOLLOWED = (RunState.PR_OPEN, RunState.PR_MERGED)
+"""Where alerts that cleared are only noted: the pull request, or its merge, is looked at on."""
 
 
 class Handlers:
@@ -59,11 +61,13 @@ class Handlers:
         approvals: Approvals,
         runs: Reader,
         clock: Clock,
+        following: Following,
     ) -> None:
         self._graph = graph
         self._approvals = approvals
         self._runs = runs
         self._clock = clock
+        self._following = following
 
     async def on_plan_drafted(self, event: PlanDrafted) -> Event:
         """Open the gate and ask people; a plan that was decided before is not asked for again."""
@@ -97,6 +101,8 @@ class Handlers:
         answer = state.get("answer")
         if answer is None:
             raise TransientError(f"run {event.run_id!r}: the gate did not open")
+        if isinstance(answer, PullRequestOpened | PullRequestUpdated):
+            await self._following.start(event.run_id, answer.url, answer.at)
         return answer
 
     async def on_approval_denied(self, event: ApprovalDenied) -> RunFinished:
@@ -131,25 +137,26 @@ class Handlers:
         ]
 
     async def on_alert_resolved(self, event: AlertResolved) -> RunFinished | None:
-        """End a run whose alerts have all cleared; a waiting approval is withdrawn."""
+        """End a run whose alerts have all cleared; a waiting approval is withdrawn.
+
+        A pull request is followed on: whether it is still wanted is for people to say.
+        """
         run = await self._runs.get(event.run_id)
         if event.still_firing or run is None or _fires_again(run, event):
             return None
         if not self._is_made(run, event):
             return None
-        if run.state in _FIXED:
-            return _cleared(event.run_id, RunState.RESOLVED, _FIXED[run.state])
+        if run.state in FOLLOWED:
+            return None
         if not await self._withdrawn(event.run_id):
             raise TransientError("somebody said yes just before; the pull request comes first")
-        return _cleared(
-            event.run_id, RunState.NO_CHANGE, "The alerts cleared before anything was changed."
-        )
+        return _cleared(run)
 
     async def on_run_cancel_requested(self, event: RunCancelRequested) -> RunFinished:
         """End a run on a person's word, once nobody works on it any more."""
         await self._withdrawn(event.run_id)
         run = await self._runs.get(event.run_id)
-        opened = run.fact(PullRequestOpened) if run else None
+        opened = followed(run) if run and run.state is RunState.PR_OPEN else None
         why = f": {line(event.reason, 500)}" if event.reason else ""
         left = f" {opened.url} stays open: close it by hand." if opened else ""
         return RunFinished(
@@ -207,7 +214,15 @@ def _fires_again(run: Run, cleared: AlertResolved) -> bool:
     return repeated is not None and repeated.at > cleared.at
 
 
-def _cleared(run_id: RunId, outcome: RunState, sentence: str) -> RunFinished:
+def _cleared(run: Run) -> RunFinished:
+    """What was merged before stays, and an undo that waits is not wanted any more."""
+    merged = run.fact(PullRequestMerged)
+    outcome = RunState.RESOLVED if merged else RunState.NO_CHANGE
+    sentence = (
+        f"The alerts cleared after {merged.url} was merged; its undo was not needed."
+        if merged
+        else "The alerts cleared before anything was changed."
+    )
     return RunFinished(
-        run_id=run_id, outcome=outcome, reason=EndReason.ALERT_CLEARED, sentence=sentence
+        run_id=run.id, outcome=outcome, reason=EndReason.ALERT_CLEARED, sentence=sentence
     )

@@ -1,6 +1,6 @@
 """The steps from a plan to a pull request; each may run twice without doing anything twice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 from langgraph.types import interrupt
@@ -8,13 +8,14 @@ from langgraph.types import interrupt
 from tocsin_action import recheck
 from tocsin_action.ports import Approvals, Clock, Source, Timers
 from tocsin_action.state import ActionState
-from tocsin_contracts import EndReason, PlanStale, PullRequestOpened, RunFinished, RunId, RunState
+from tocsin_action.writing import Mark, Writer
+from tocsin_contracts import EndReason, Intent, Plan, PlanStale, RunFinished, RunId, RunState
 from tocsin_contracts.views import ApprovalState
 from tocsin_gitops import past
 from tocsin_gitops.config import GitOps, Repository
-from tocsin_gitops.forges import BranchTaken, Forge, PullRequestRequest
+from tocsin_gitops.forges import BranchTaken
+from tocsin_gitops.undoing import Step
 from tocsin_kit import logging
-from tocsin_kit.errors import TransientError
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 
@@ -28,7 +29,7 @@ class Nodes:
         self,
         *,
         gitops: GitOps,
-        forges: Mapping[str, Forge],
+        writer: Writer,
         source: Source,
         approvals: Approvals,
         timers: Timers,
@@ -37,7 +38,7 @@ class Nodes:
         patience: timedelta,
     ) -> None:
         self._gitops = gitops
-        self._forges = forges
+        self._writer = writer
         self._source = source
         self._approvals = approvals
         self._timers = timers
@@ -73,26 +74,17 @@ class Nodes:
         repository = self._gitops.repository(plan.target.repo)
         if why := await self._moved(repository, state):
             return {"answer": _stale(state, why)}
-        before = await self._before(repository, state)
+        before = await self._at(repository, plan, plan.parent_sha)
         undone = await past.steps(self._source, repository, plan.base_sha, plan.edits)
         after, why = recheck.rebuilt(plan, before, self._gitops.policy, undone)
-        if why:
+        if why := why or await self._not_as_a_whole(repository, plan, undone):
             return {"answer": _stale(state, why)}
-        request = PullRequestRequest(
-            repository=repository,
-            base_branch=plan.target.base_branch,
-            parent_sha=plan.parent_sha,
-            head_branch=plan.head_branch,
-            title=plan.title,
-            body=plan.body,
-            files=after,
-        )
         try:
-            opened = await self._forges[repository.host].open_pull(request)
+            written = await self._writer.write(repository, plan, after)
         except BranchTaken as taken:
             return {"answer": _taken(state, str(taken))}
-        log.info("action.pull_request_opened", url=opened.url, commit=opened.commit)
-        return {"commit": opened.commit}
+        log.info("action.written", url=written.url, commit=written.commit, intent=plan.intent)
+        return {"commit": written.commit, "url": written.url}
 
     async def finish(self, state: ActionState) -> ActionState:
         """See for ourselves that the forge has the pull request before telling anyone."""
@@ -100,20 +92,8 @@ class Nodes:
             return {}
         plan = state["plan"]
         repository = self._gitops.repository(plan.target.repo)
-        found = await self._source.find_pull(repository, plan.head_branch)
-        if found is None or found.commit != state["commit"]:
-            raise TransientError(f"{plan.target.repo}: the pull request is not to be seen yet")
-        return {
-            "answer": PullRequestOpened(
-                run_id=RunId(state["run_id"]),
-                repo=plan.target.repo,
-                url=found.url,
-                head_branch=plan.head_branch,
-                commit=found.commit,
-                plan_hash=plan.plan_hash,
-                title=plan.title,
-            )
-        }
+        run_id, mark = RunId(state["run_id"]), Mark(state["commit"], state["url"])
+        return {"answer": await self._writer.seen(run_id, repository, plan, mark)}
 
     async def _not_approved(self, state: ActionState) -> str:
         """The record decides, not the event; a missing record means that nothing was approved."""
@@ -132,12 +112,22 @@ class Nodes:
         head = await self._source.head(repository)
         paths = [change.path for change in plan.files]
         touched = await self._source.touched_since(repository, plan.base_sha, head, paths)
-        return f"{', '.join(touched)} changed since the plan was drafted" if touched else ""
+        if touched:
+            return f"{', '.join(touched)} changed since the plan was drafted"
+        return await self._writer.not_ours(repository, plan)
 
-    async def _before(self, repository: Repository, state: ActionState) -> dict[str, bytes]:
-        plan = state["plan"]
+    async def _not_as_a_whole(
+        self, repository: Repository, plan: Plan, undone: tuple[Step, ...]
+    ) -> str:
+        """What a commit adds to a branch is judged as what the branch makes of the base, too."""
+        if plan.intent is Intent.OPEN:
+            return ""
+        base = await self._at(repository, plan, plan.base_sha)
+        return recheck.forbidden_as_a_whole(plan, base, self._gitops.policy, undone)
+
+    async def _at(self, repository: Repository, plan: Plan, sha: str) -> dict[str, bytes]:
         read = {
-            change.path: await self._source.show(repository, plan.base_sha, change.path)
+            change.path: await self._source.show(repository, sha, change.path)
             for change in plan.files
         }
         return {path: data for path, data in read.items() if data is not None}
@@ -150,6 +140,7 @@ def _stale(state: ActionState, why: str) -> PlanStale:
         hypothesis=state["hypothesis"],
         plan_hash=state["plan"].plan_hash,
         why=why,
+        issue_key=state["plan"].issue_key,
     )
 
 

@@ -7,9 +7,11 @@ from typing import Protocol
 from tocsin_contracts import RunId
 from tocsin_contracts.views import ApprovalState
 from tocsin_gitops.config import Repository
+from tocsin_gitops.forges import Forge
 from tocsin_gitops.objects import Commit
 from tocsin_gitops.pulls import PullRequest
 from tocsin_kit.approvals import Approval
+from tocsin_kit.issues import Written
 from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
 
@@ -72,5 +74,22 @@ class Source(Protocol):
     ) -> tuple[str, ...]:
         """Return which of the paths differ between two commits."""
 
-    async def find_pull(self, repo: Repository, head_branch: str) -> PullRequest | None:
-        """Return the pull request from a branch, whatever its state, or None."""
+    async def pulls(self, repo: Repository, head_branch: str) -> tuple[PullRequest, ...]:
+        """Return every pull request from a branch of the repository itself, the newest first."""
+
+
+class Issues(Protocol):
+    """What was written to forges about each issue."""
+
+    async def written(self, issue_key: str) -> tuple[Written, ...]:
+        """Return our commits about an issue, the oldest first."""
+
+    async def ended(self, issue_key: str, url: str, now: datetime) -> datetime:
+        """Return when a pull request was first seen to have ended: now, if it was not before."""
+
+
+class Forges(Protocol):
+    """The forges, by the host of a repository."""
+
+    def __getitem__(self, host: str, /) -> Forge:
+        """Return the forge of a host."""

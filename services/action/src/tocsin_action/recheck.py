@@ -1,10 +1,10 @@
 """What has to hold again after the yes, right before anything is written."""
 
-import re
 from collections.abc import Mapping
 
-from tocsin_contracts import Plan
+from tocsin_contracts import Intent, Plan
 from tocsin_gitops import editing, hashing, policy
+from tocsin_gitops.carrying import carried
 from tocsin_gitops.diffs import unified_diff
 from tocsin_gitops.editing import EditRefused
 from tocsin_gitops.policy import WritePolicy
@@ -15,11 +15,10 @@ def changed_plan(plan: Plan, run_id: str) -> str:
     """Return why the plan is not the one its hash names, or an empty string."""
     if hashing.plan_hash(plan, run_id) != plan.plan_hash:
         return "the plan does not have the hash it shows"
-    issue = hashing.sha256(plan.issue_key.encode())[:10]
-    if not re.fullmatch(rf"tocsin/[a-z0-9-]+-{issue}", plan.head_branch):
+    if not hashing.is_branch_of(plan.head_branch, plan.issue_key):
         return f"the branch {plan.head_branch!r} is not that of the plan's issue"
-    if plan.parent_sha != plan.base_sha:
-        return "the plan builds on another commit than its base"
+    if (plan.intent is Intent.OPEN) != (plan.parent_sha == plan.base_sha):
+        return "the plan builds on another commit than it says"
     if len(plan.title.splitlines()) != 1:
         return "the title is not one line"
     return ""
@@ -50,6 +49,29 @@ def rebuilt(
         past=past,
     )
     return after, _forbidden(change, allowed)
+
+
+def forbidden_as_a_whole(
+    plan: Plan, base: Mapping[str, bytes], allowed: WritePolicy, past: tuple[Step, ...] = ()
+) -> str:
+    """Return why the base may not become what the plan's branch will hold, or an empty string.
+
+    Small steps, each allowed, must not add up to a large one.
+    """
+    try:
+        edits = carried(plan.edits, base)
+        after = editing.apply(base, edits)
+    except EditRefused as refused:
+        return f"it no longer fits the base: {refused}"
+    change = policy.Change(
+        repo=plan.target.repo,
+        edits=edits,
+        before={path: base[path] for path in after if path in base},
+        after=after,
+        modes=_modes(plan, base),
+        past=past,
+    )
+    return _forbidden(change, allowed) if edits else ""
 
 
 def _modes(plan: Plan, before: Mapping[str, bytes]) -> dict[str, str]:

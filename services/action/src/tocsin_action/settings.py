@@ -23,3 +23,12 @@ class Settings(ServiceSettings):
     approval_hours: float = Field(
         default=4, gt=0, le=24 * 20, description="Hours until an approval nobody decided expires."
     )
+    verify_minutes: float = Field(
+        default=15, gt=0, description="Minutes that alerts have to stay clear after a merged fix."
+    )
+    sync_minutes: float = Field(
+        default=10, ge=0, description="Minutes that a merge may take to reach the cluster."
+    )
+    cool_down_hours: float = Field(
+        default=24, ge=0, description="Hours in which nothing is proposed again after a no."
+    )

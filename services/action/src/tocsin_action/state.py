@@ -18,4 +18,5 @@ class ActionState(TypedDict, total=False):
     plan: Plan
     decided: bool
     commit: str
+    url: str
     answer: Event | None

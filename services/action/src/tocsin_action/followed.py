@@ -1,0 +1,73 @@
+"""Which pull request a run follows, and when it is looked at; pure."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tocsin_contracts import PullRequestFound, PullRequestOpened, PullRequestUpdated, RunId
+from tocsin_kit.run_view import Run
+from tocsin_kit.timers import Timer
+from tocsin_kit.topology import TimerKind
+
+Told = PullRequestOpened | PullRequestUpdated | PullRequestFound
+_FIRST, _LONGEST = 1, 30
+"""Minutes between two looks: they double from the first to the longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The pull request a run follows; `plan_hash` is empty for one that another run opened."""
+
+    repo: str
+    url: str
+    head_branch: str
+    commit: str
+    issue_key: str
+    plan_hash: str
+
+
+def followed(run: Run) -> Followed | None:
+    """Return the pull request that the newest fact about one tells of."""
+    facts = [fact for fact in run.facts.values() if isinstance(fact, Told)]
+    newest = max(facts, key=lambda fact: fact.at, default=None)
+    if newest is None:
+        return None
+    return Followed(
+        repo=newest.repo,
+        url=newest.url,
+        head_branch=newest.head_branch,
+        commit=newest.commit,
+        issue_key=newest.issue_key,
+        plan_hash="" if isinstance(newest, PullRequestFound) else newest.plan_hash,
+    )
+
+
+def first_look(run_id: RunId, url: str, after: datetime) -> Timer:
+    """Return the timer of the first look at a pull request."""
+    return _look(run_id, url, 0, after + timedelta(minutes=_FIRST))
+
+
+def look_now(run_id: RunId, url: str, now: datetime) -> Timer:
+    """Return the timer of a look at once, from which on the looks are frequent again."""
+    return _look(run_id, url, 0, now)
+
+
+def next_look(timer: Timer) -> Timer:
+    """Return the timer that follows one: the same from whoever sets it again."""
+    count, url = looked(timer)
+    minutes = min(_FIRST * 2 ** (count + 1), _LONGEST)
+    return _look(timer.run_id, url, count + 1, timer.due_at + timedelta(minutes=minutes))
+
+
+def looked(timer: Timer) -> tuple[int, str]:
+    """Return how many looks there were before this one, and at which pull request."""
+    count, _, url = timer.about.partition(" ")
+    return int(count), url
+
+
+def fix_look(run_id: RunId, url: str, at: datetime) -> Timer:
+    """Return the timer of a look at what became of the alerts after a merge."""
+    return Timer(kind=TimerKind.FIX_LOOK, run_id=run_id, due_at=at, about=url)
+
+
+def _look(run_id: RunId, url: str, count: int, at: datetime) -> Timer:
+    return Timer(kind=TimerKind.PULL_LOOK, run_id=run_id, due_at=at, about=f"{count} {url}")

@@ -1,0 +1,214 @@
+"""Follow a pull request from its opening to its end, and a merged fix until it is proven."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tocsin_action import commenting, proving
+from tocsin_action.followed import (
+    Followed,
+    first_look,
+    fix_look,
+    followed,
+    look_now,
+    looked,
+    next_look,
+)
+from tocsin_action.ports import Clock, Issues, Reader, Source, Timers
+from tocsin_action.proving import Calm, Ineffective, Look, Patience, Verdict, Verified
+from tocsin_contracts import (
+    EndReason,
+    Event,
+    FixIneffective,
+    FixVerified,
+    ForgeEventKind,
+    ForgeEventReceived,
+    FoundPull,
+    PlanDrafted,
+    PullRequestClosed,
+    PullRequestFound,
+    PullRequestMerged,
+    RunFinished,
+    RunId,
+    RunState,
+)
+from tocsin_gitops.config import GitOps
+from tocsin_gitops.hashing import is_undo
+from tocsin_gitops.pulls import PullRequest, PullState
+from tocsin_kit.errors import TransientError
+from tocsin_kit.run_view import Run
+from tocsin_kit.timers import Timer
+from tocsin_kit.untrusted import line
+
+WRITTEN = (RunState.APPLYING, RunState.PR_OPEN)
+"""Where a pull request of the run is, or is about to be, open."""
+
+
+class Following:
+    """What the forge shows is what is so; what it sends only says when to look.
+
+    Every look may be late, come twice, or come after the end: then it finds nothing to do.
+    """
+
+    def __init__(
+        self,
+        *,
+        gitops: GitOps,
+        source: Source,
+        comments: commenting.Comments,
+        issues: Issues,
+        runs: Reader,
+        timers: Timers,
+        clock: Clock,
+        patience: Patience,
+    ) -> None:
+        self._gitops = gitops
+        self._source = source
+        self._comments = comments
+        self._issues = issues
+        self._runs = runs
+        self._timers = timers
+        self._clock = clock
+        self._patience = patience
+
+    async def start(self, run_id: RunId, url: str, at: datetime) -> None:
+        """Begin to look at a pull request that was opened, or written to, at that time."""
+        await self._timers.set_timer(first_look(run_id, url, at))
+
+    async def on_pull_request_found(self, event: PullRequestFound) -> Sequence[Event]:
+        """Say once that the alert came again, then follow what is open or leave it to people."""
+        said = await self._comments.say(event)
+        if event.found is FoundPull.SUFFICIENT:
+            await self.start(event.run_id, event.url, event.at)
+            return said
+        sentence = f"{event.url} of this issue is open, and {event.why}. A person has to go on."
+        return [*said, _ended(event.run_id, RunState.ESCALATED, EndReason.BRANCH_TAKEN, sentence)]
+
+    async def on_forge_event(self, event: ForgeEventReceived) -> None:
+        """Look at once at a pull request that something happened to."""
+        if event.kind is ForgeEventKind.COMMENTED:
+            return
+        run = await self._runs.get(event.run_id)
+        pull = followed(run) if run and run.state in WRITTEN else None
+        if pull:
+            await self._timers.set_timer(look_now(event.run_id, pull.url, event.at))
+
+    async def on_pull_look(self, timer: Timer) -> Sequence[Event]:
+        """See what people did with a pull request."""
+        run = await self._runs.get(timer.run_id)
+        if run is None or run.state not in WRITTEN:
+            return []
+        told = followed(run)
+        if run.state is RunState.APPLYING or told is None:
+            raise TransientError("the pull request is being written")
+        if told.url != looked(timer)[1]:
+            return []
+        pull = await self._pull(told)
+        if pull is None or pull.state is PullState.OPEN:
+            await self._timers.set_timer(next_look(timer))
+            return []
+        ended_at = await self._ended_at(told, pull)
+        if pull.state is PullState.MERGED:
+            return await self._merged(run, told, pull, ended_at)
+        return self._closed(run.id, pull, ended_at)
+
+    async def on_fix_look(self, timer: Timer) -> Sequence[Event]:
+        """See whether the alerts stay clear after a merge, or fire on."""
+        run = await self._runs.get(timer.run_id)
+        told = followed(run) if run else None
+        if run is None or told is None or told.url != timer.about:
+            return []
+        merged, now = run.fact(PullRequestMerged), self._clock.now()
+        if run.state is RunState.PR_OPEN or now < timer.due_at:
+            raise TransientError("it is too early to tell")
+        if run.state is not RunState.PR_MERGED or merged is None:
+            return []
+        cleared = proving.cleared_at(run)
+        verdict = proving.judge(merged.merged_at, cleared, self._patience, now)
+        if isinstance(verdict, Look):
+            await self._timers.set_timer(fix_look(run.id, told.url, verdict.at))
+            return []
+        return _proven(run, told, merged, verdict)
+
+    async def _pull(self, told: Followed) -> PullRequest | None:
+        """The pull request as its forge shows it; None while the listing lags."""
+        repository = self._gitops.repository(told.repo)
+        pulls = await self._source.pulls(repository, told.head_branch)
+        return next((pull for pull in pulls if pull.url == told.url), None)
+
+    async def _ended_at(self, told: Followed, pull: PullRequest) -> datetime:
+        now = self._clock.now()
+        return pull.ended_at or await self._issues.ended(told.issue_key, told.url, now)
+
+    async def _merged(
+        self, run: Run, told: Followed, pull: PullRequest, merged_at: datetime
+    ) -> Sequence[Event]:
+        merged = PullRequestMerged(
+            run_id=run.id,
+            url=told.url,
+            by=line(pull.ended_by),
+            merged_at=merged_at,
+            merged_commit=pull.merged_commit,
+        )
+        if is_undo(told.issue_key):
+            sentence = (
+                f"The fix did not help, and {told.url} undid it. The alerts need a person now."
+            )
+            return [
+                merged,
+                _ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence),
+            ]
+        await self._timers.set_timer(fix_look(run.id, told.url, merged_at + self._patience.verify))
+        return [merged]
+
+    def _closed(self, run_id: RunId, pull: PullRequest, closed_at: datetime) -> Sequence[Event]:
+        until, by = closed_at + self._patience.cool_down, line(pull.ended_by)
+        who = f" by {by}" if by else ""
+        sentence = (
+            f"{pull.url} was closed{who} without a merge. Nothing is proposed for this issue "
+            f"before {until:%Y-%m-%d %H:%M} UTC."
+        )
+        ended = _ended(run_id, RunState.PR_CLOSED, EndReason.CLOSED_BY_PERSON, sentence)
+        return [
+            PullRequestClosed(run_id=run_id, url=pull.url, by=by, closed_at=closed_at, until=until),
+            ended.model_copy(update={"reopens_at": until}),
+        ]
+
+
+def _proven(
+    run: Run, told: Followed, merged: PullRequestMerged, verdict: Verdict
+) -> Sequence[Event]:
+    """What follows from a verdict."""
+    match verdict:
+        case Verified(minutes):
+            sentence = f"The alerts cleared {minutes:.0f} minutes after {told.url} was merged."
+            return [
+                FixVerified(run_id=run.id, url=told.url, minutes=minutes),
+                _ended(run.id, RunState.RESOLVED, EndReason.FIX_VERIFIED, sentence),
+            ]
+        case Calm():
+            sentence = f"The alerts had cleared before {told.url} was merged, and stayed clear."
+            return [_ended(run.id, RunState.RESOLVED, EndReason.ALERT_CLEARED, sentence)]
+        case Ineffective(why):
+            return [_ineffective(run, told, merged, why)]
+    return []
+
+
+def _ineffective(run: Run, told: Followed, merged: PullRequestMerged, why: str) -> Event:
+    drafted = run.fact(PlanDrafted)
+    if drafted is None or drafted.plan.plan_hash != told.plan_hash:
+        sentence = f"{told.url} was merged and {why}. Another run opened it: undo it by hand."
+        return _ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence)
+    return FixIneffective(
+        run_id=run.id,
+        alert=drafted.alert,
+        hypothesis=drafted.hypothesis,
+        plan=drafted.plan,
+        url=told.url,
+        merged_at=merged.merged_at,
+        commits=tuple(one for one in (told.commit, merged.merged_commit) if one),
+        why=why,
+    )
+
+
+def _ended(run_id: RunId, outcome: RunState, reason: EndReason, sentence: str) -> RunFinished:
+    return RunFinished(run_id=run_id, outcome=outcome, reason=reason, sentence=sentence)
