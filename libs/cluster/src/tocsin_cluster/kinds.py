@@ -70,7 +70,8 @@ ClusterIssuer
 """
 
 
-def _plural(kind: str) -> str:
+def plural(kind: str) -> str:
+    """Return what the API calls many of a kind, such as networkpolicies."""
     word = kind.lower()
     if word.endswith(("ss", "x", "ch")):
         return f"{word}es"
@@ -82,7 +83,7 @@ def _plural(kind: str) -> str:
 def _names(table: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for kind, *short in (row.split() for row in table.strip().splitlines()):
-        found |= dict.fromkeys((kind.lower(), _plural(kind), *short), kind)
+        found |= dict.fromkeys((kind.lower(), plural(kind), *short), kind)
     return found
 
 

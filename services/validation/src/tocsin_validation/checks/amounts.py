@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from tocsin_contracts import CheckResult, Edit, EndReason, Tree
+from tocsin_contracts import CheckResult, CheckSeverity, Edit, EndReason, FailureCode, Tree
 from tocsin_gitops import manifests, quantity, trees
 from tocsin_gitops.editing import EditRefused
 from tocsin_gitops.yaml_paths import find
@@ -17,8 +17,12 @@ class RequestsWithinLimits:
     """A cluster refuses a pod that requests more than its limit, as far as one file says both."""
 
     name = "requests-within-limits"
+    severity = CheckSeverity.MAJOR
+    needs = "the file after the change"
     consequence = Consequence.ESCALATE
     reason = EndReason.CHECKS_FAILED
+    code = FailureCode.SCHEMA_INVALID
+    action = "raise the limit together with the request"
 
     def run(self, change: Proposed) -> CheckResult:
         """Compare both in every container of which resources change."""

@@ -1,6 +1,6 @@
 """Does what was seen support what is claimed?"""
 
-from tocsin_contracts import CheckResult, EndReason, EvidenceKind
+from tocsin_contracts import CheckResult, CheckSeverity, EndReason, EvidenceKind, FailureCode
 from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
 
@@ -9,8 +9,12 @@ class EvidenceSupportsClaim:
     """Every id that the finding cites is evidence, and not a question without an answer."""
 
     name = "evidence-supports-claim"
+    severity = CheckSeverity.CRITICAL
+    needs = "the evidence of the investigation"
     consequence = Consequence.LOOK_AGAIN
     reason = EndReason.CHECKS_FAILED
+    code = FailureCode.EVIDENCE_MISSING
+    action = "investigate by hand what the finding claims"
 
     def run(self, change: Proposed) -> CheckResult:
         """Look up what the finding cites."""

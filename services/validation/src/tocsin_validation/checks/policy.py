@@ -1,6 +1,6 @@
 """Does the operator's write policy allow it?"""
 
-from tocsin_contracts import CheckResult, EndReason
+from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode
 from tocsin_gitops import policy
 from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
@@ -10,8 +10,12 @@ class PolicyAllows:
     """Repository, path, kind, field and bounds, judged by the same rules as before the write."""
 
     name = "policy-allows"
+    severity = CheckSeverity.CRITICAL
+    needs = "the write policy and the files"
     consequence = Consequence.ESCALATE
     reason = EndReason.POLICY_DENIED
+    code = FailureCode.POLICY_DENIED
+    action = "change it by hand, or allow it in gitops.yaml"
 
     def run(self, change: Proposed) -> CheckResult:
         """Name every rule that the change breaks."""
@@ -23,6 +27,7 @@ class PolicyAllows:
                 before=change.before,
                 after=change.after,
                 modes=change.modes,
+                past=change.past,
             ),
         )
         if broken:

@@ -1,6 +1,6 @@
 """Does the change touch exactly what it says, and nothing else?"""
 
-from tocsin_contracts import CheckResult, Edit, EditOp, EndReason, Tree
+from tocsin_contracts import CheckResult, CheckSeverity, Edit, EditOp, EndReason, FailureCode, Tree
 from tocsin_gitops.diffs import changed_lines
 from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
@@ -10,8 +10,12 @@ class ScopeIsExact:
     """A field that is set changes one line; what is added or taken away, one for each value."""
 
     name = "scope-is-exact"
+    severity = CheckSeverity.CRITICAL
+    needs = "the files before and after"
     consequence = Consequence.ESCALATE
     reason = EndReason.CHECKS_FAILED
+    code = FailureCode.OUT_OF_SCOPE
+    action = "change the file by hand"
 
     def run(self, change: Proposed) -> CheckResult:
         """Compare the files and lines that change with the edits that were declared."""

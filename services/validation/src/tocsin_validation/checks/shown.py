@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from tocsin_contracts import CheckResult, EndReason, EvidenceKind, Tree
+from tocsin_contracts import CheckResult, CheckSeverity, EndReason, EvidenceKind, FailureCode, Tree
 from tocsin_gitops.field_policy import parts
 from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
@@ -23,8 +23,12 @@ class NewIsShown:
     """A name that nobody has seen is a name that somebody made up."""
 
     name = "new-is-shown"
+    severity = CheckSeverity.CRITICAL
+    needs = "the evidence that the finding cites"
     consequence = Consequence.ESCALATE
     reason = EndReason.CHECKS_FAILED
+    code = FailureCode.EVIDENCE_MISSING
+    action = "look up the right name, and change it by hand"
 
     def run(self, change: Proposed) -> CheckResult:
         """Look for every such word in the evidence that the finding cites."""

@@ -1,6 +1,6 @@
 """Is the value in the repository the one that was seen in the cluster?"""
 
-from tocsin_contracts import CheckResult, Edit, EditOp, EndReason
+from tocsin_contracts import CheckResult, CheckSeverity, Edit, EditOp, EndReason, FailureCode
 from tocsin_gitops import editing
 from tocsin_gitops.editing import EditRefused
 from tocsin_validation.checks.verdicts import failed, passed, unknown
@@ -11,8 +11,12 @@ class ValueIsCurrent:
     """An edit applied to the value that evidence shows; the editor refuses any other."""
 
     name = "value-is-current"
+    severity = CheckSeverity.CRITICAL
+    needs = "the files at the base commit"
     consequence = Consequence.ESCALATE
     reason = EndReason.CHECKS_FAILED
+    code = FailureCode.STALE
+    action = "see what the file holds now, and whether the cause still holds"
 
     def run(self, change: Proposed) -> CheckResult:
         """Say which value the file holds at the base commit."""

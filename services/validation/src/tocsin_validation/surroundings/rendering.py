@@ -1,0 +1,146 @@
+"""What kustomize makes of the changed files: in a throw-away folder, with no way out of it."""
+
+import asyncio
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from tocsin_contracts import FailureCode
+from tocsin_gitops import kustomize, manifests
+from tocsin_gitops.kustomize import Kustomization
+from tocsin_gitops.placements import Checkout
+from tocsin_kit.untrusted import line
+from tocsin_validation.facts import Rendered
+from tocsin_validation.surroundings.asked import NotTold
+
+MOST_ROOTS = 8
+MOST_FILES = 2000
+_BETWEEN = re.compile(r"[\s'\"\[\]{},]+")
+_NOWHERE = "http://127.0.0.1:9"
+_CLOSED = {
+    "PATH": "",
+    "GIT_TERMINAL_PROMPT": "0",
+    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), _NOWHERE),
+}
+"""Nothing else can be started, and what is asked of the network ends at a closed door."""
+
+
+def found() -> str:
+    """Return where kubectl is, on the path or beside this Python; empty for nowhere."""
+    beside = str(Path(sys.executable).parent)
+    return shutil.which("kubectl", path=os.pathsep.join((os.environ.get("PATH", ""), beside))) or ""
+
+
+async def render(kubectl: str, files: Mapping[str, bytes], after: Mapping[str, bytes]) -> Rendered:
+    """Build what deploys the changed files before and after; NotTold if the first cannot be built.
+
+    A kustomization that takes anything from elsewhere is never built: nothing is fetched.
+    """
+    roots, needed = await asyncio.to_thread(_needed, files, after)
+    if not roots:
+        return Rendered()
+    if not kubectl:
+        raise NotTold("there is no kubectl to render with", FailureCode.MISSING_TOOL)
+    with tempfile.TemporaryDirectory(prefix="tocsin-render-") as folder:
+        place = Path(folder)
+        await asyncio.to_thread(_write, place, needed)
+        before = {root: await _built(kubectl, place, root) for root in roots}
+        await asyncio.to_thread(_write, place, after)
+        try:
+            changed = {root: await _built(kubectl, place, root) for root in roots}
+        except NotTold as failed:
+            return Rendered(before=before, fault=str(failed))
+    return Rendered(before=before, after=changed)
+
+
+def _needed(
+    files: Mapping[str, bytes], after: Mapping[str, bytes]
+) -> tuple[tuple[str, ...], dict[str, bytes]]:
+    """Return the folders that deploy the changed files, and every file they may use."""
+    checkout = Checkout(files)
+    roots = tuple(sorted(_roots(checkout, after.keys())))
+    if checkout.unreadable:
+        name = next(iter(checkout.unreadable))
+        raise NotTold(f"{name} cannot be read, so it is not known what uses the file", _FAILED)
+    if len(roots) > MOST_ROOTS:
+        raise NotTold(f"{len(roots)} deployments use the file: too many to render", _FAILED)
+    used = {path for root in roots for path in _used(checkout, checkout.kustomizations[root])}
+    for layer in (
+        checkout.kustomizations[path] for path in used if path in checkout.kustomizations
+    ):
+        if any(map(kustomize.remote, _words(files[layer.file]))) or any(
+            map(kustomize.remote, used)
+        ):
+            why = f"{layer.file} takes something from elsewhere, which is never fetched"
+            raise NotTold(why, FailureCode.UNSUPPORTED)
+    needed = {path: data for path, data in files.items() if _is_below(path, used)}
+    if len(needed) > MOST_FILES:
+        raise NotTold(f"{len(needed)} files would have to be written", _FAILED)
+    return roots, needed
+
+
+_FAILED = FailureCode.RENDER_FAILED
+
+
+def _roots(checkout: Checkout, changed: Collection[str]) -> Iterator[str]:
+    layers = checkout.kustomizations
+    used = {path for layer in layers.values() for path in layer.uses}
+    own = {manifests.folder(path) for path in changed if manifests.is_kustomization(path)}
+    for folder, layer in layers.items():
+        if folder in used or layer.component:
+            continue
+        if _used(checkout, layer) & {*changed, *own}:
+            yield folder
+
+
+def _used(checkout: Checkout, start: Kustomization) -> set[str]:
+    """Return every folder and file that a kustomization uses, itself among them."""
+    reached, waiting = {start.folder}, [start]
+    while waiting:
+        new = set(waiting.pop().uses) - reached
+        waiting += [checkout.kustomizations[p] for p in new if p in checkout.kustomizations]
+        reached |= new
+    return reached
+
+
+def _words(data: bytes) -> list[str]:
+    return _BETWEEN.split(data.decode(errors="replace"))
+
+
+def _is_below(path: str, used: Collection[str]) -> bool:
+    way = PurePosixPath(path)
+    if way.is_absolute() or ".." in way.parts:
+        return False
+    return path in used or any(str(parent) in used for parent in way.parents)
+
+
+def _write(place: Path, files: Mapping[str, bytes]) -> None:
+    for path, data in files.items():
+        file = place / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+
+
+async def _built(kubectl: str, place: Path, root: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        *(kubectl, "kustomize", str(place / root)),
+        env=_CLOSED | {"HOME": str(place), "TMPDIR": str(place)},
+        cwd=place,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        text, wrong = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        told = wrong.decode(errors="replace").replace(f"{place}/", "")
+        raise NotTold(f"{root} cannot be built: {line(told, 300)}", _FAILED)
+    return text.decode(errors="replace")
