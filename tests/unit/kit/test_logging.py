@@ -75,6 +75,12 @@ def test_p6_a_known_secret_is_masked_in_fields_messages_and_tracebacks(lines):
     assert "ValueError" in found[2]["exception"]
 
 
+def test_p6_a_secret_that_no_setting_holds_is_masked_too(lines):
+    logging.configure(Settings(), {SECRET})
+    logging.get("x").info(f"got {SECRET}")
+    assert lines()[0]["event"] == "got [redacted]"
+
+
 def test_what_runs_are_about_is_bound_to_every_line(lines):
     log = configured()
     with structlog.contextvars.bound_contextvars(run_id="r1"):

@@ -37,7 +37,7 @@ class Repositories:
         *,
         fresh: bool = False,
     ) -> None:
-        self._gitops = gitops
+        self.gitops = gitops
         self._readers = readers
         self._mirrors = mirrors
         self._fresh = fresh
@@ -45,7 +45,7 @@ class Repositories:
         self._warming: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        remote = (r for r in self._gitops.repositories if r.is_remote)
+        remote = (r for r in self.gitops.repositories if r.is_remote)
         self._warming = [asyncio.create_task(self._warm(repo)) for repo in remote]
         return self
 

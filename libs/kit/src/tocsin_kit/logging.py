@@ -3,7 +3,7 @@
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, MutableMapping, Sequence
 from logging.handlers import WatchedFileHandler
 from typing import Any
 
@@ -21,9 +21,12 @@ _CHATTY = ("uvicorn", "httpx", "httpcore", "asyncio")
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def configure(settings: ServiceSettings) -> None:
-    """Send every log line of this process, the libraries' too, through one masked pipeline."""
-    redactor = Redactor(secrets_of(settings))
+def configure(settings: ServiceSettings, secrets: Collection[str] = ()) -> None:
+    """Send every log line of this process, the libraries' too, through one masked pipeline.
+
+    Secrets are those of the settings, and others that they do not hold.
+    """
+    redactor = Redactor({*secrets_of(settings), *secrets})
 
     def redact(
         logger: Any, method: str, fields: MutableMapping[str, Any]

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,7 +30,8 @@ log = logging.get(__name__)
 class Service:
     """Everything that runs in one process.
 
-    Resources are open from before the first message until after the last one.
+    Resources are open from before the first message until after the last one. `secrets` are
+    those that no setting holds; no log line shows them.
     """
 
     settings: ServiceSettings
@@ -41,6 +42,7 @@ class Service:
     resources: Sequence[AbstractAsyncContextManager[Any]] = field(default=())
     fallback: Fallback | None = None
     notice: Callable[[], str] | None = None
+    secrets: Collection[str] = field(default=(), repr=False)
 
 
 def main(build: Callable[[Sequence[str]], Service]) -> None:
@@ -50,7 +52,7 @@ def main(build: Callable[[Sequence[str]], Service]) -> None:
     """
     try:
         service = build(sys.argv[1:])
-        logging.configure(service.settings)
+        logging.configure(service.settings, service.secrets)
     except PermanentError as error:
         sys.stderr.write(f"tocsin: {error}\n")
         sys.exit(NEVER_STARTS)

@@ -24,8 +24,8 @@ from tocsin_contracts import (
     RunCancelRequested,
     RunState,
 )
-from tocsin_gitops import config, forges
-from tocsin_gitops.source import LocalGitSource
+from tocsin_gitops import config, forges, secrets
+from tocsin_gitops.repositories import repositories
 from tocsin_kit import approvals
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
@@ -44,7 +44,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
     records = approvals.Approvals(parts.redis, outbox)
     gitops, clock, issues = config.load(settings.gitops_file), SystemClock(), Issues(parts.redis)
-    source, hosts = LocalGitSource(), forges.build(gitops, os.environ, clock)
+    source = repositories(gitops, os.environ, clock, fresh=True)
+    hosts = forges.build(gitops, os.environ, clock)
     nodes = Nodes(
         gitops=gitops,
         writer=Writer(hosts, source, issues),
@@ -81,7 +82,13 @@ def build(flags: Sequence[str] = ()) -> Service:
     bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, move(waiting))
     bus.on_timer(TimerKind.PULL_LOOK, following.on_pull_look, OPEN)
     bus.on_timer(TimerKind.FIX_LOOK, following.on_fix_look, OPEN)
-    return Service(settings=settings, port=settings.action_port, parts=parts)
+    return Service(
+        settings=settings,
+        port=settings.action_port,
+        parts=parts,
+        resources=[source],
+        secrets=secrets.known(gitops, os.environ),
+    )
 
 
 def patience(settings: Settings) -> Patience:

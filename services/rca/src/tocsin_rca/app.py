@@ -1,5 +1,6 @@
 """Composition root: the only file that knows every part of rca."""
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -23,8 +24,8 @@ from tocsin_contracts import (
     RunState,
     RunSuperseded,
 )
-from tocsin_gitops import config
-from tocsin_gitops.source import LocalGitSource
+from tocsin_gitops import config, secrets
+from tocsin_gitops.repositories import Repositories, repositories
 from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
@@ -70,20 +71,22 @@ def build(flags: Sequence[str] = ()) -> Service:
     news = LateNews(parts.redis)
     about = RunsAbout(parts.redis, settings.run_ttl_days)
     past = PastRuns(parts.reader, about, SystemClock())
-    seen = replace(world(settings, servers), past=past)
+    source = reading(settings)
+    seen = replace(world(settings, servers, source), past=past)
     days = settings.record_days
     recordings = Recordings(parts.raw_redis, days) if days else None
     nodes = Nodes(seen, analyzers.load(), budget, news, recordings)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
-    further = _further(settings, parts, seen, servers)
+    further = _further(settings, parts, seen, servers, source)
     handlers = Handlers(asking, settings.max_rca_attempts, further)
     listen(parts.bus, parts.reader, handlers, Listeners(news), stoppable=further is None)
     return Service(
         settings=settings,
         port=settings.rca_port,
         parts=parts,
-        resources=[servers],
+        resources=[servers, source],
+        secrets=secrets.known(source.gitops, os.environ),
         notice=lambda: connecting.notice(servers),
     )
 
@@ -103,22 +106,24 @@ def listen(
     bus.watch(RunSuperseded, listeners.on_run_superseded)
 
 
-def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) -> Further | None:
+def _further(
+    settings: Settings, parts: Parts, seen: World, servers: Servers, source: Repositories
+) -> Further | None:
     """Return what a model is asked through; None if no model is set."""
     model = roles.model(settings, ModelRole.RCA)
     if model is None:
         return None
     litellm_client.warm_up()
-    source, gitops = LocalGitSource(), config.load(settings.gitops_file)
-    others, redactor = outside.toolsets(settings, servers), Redactor(secrets_of(settings))
+    others, hidden = outside.toolsets(settings, servers), secrets.known(source.gitops, os.environ)
+    redactor = Redactor(secrets_of(settings) | hidden)
 
-    def reading(fleet: Fleet) -> Catalogue:
+    def catalogue(fleet: Fleet) -> Catalogue:
         known = tools.registry(
-            fleet, seen.history, source, gitops, settings.toolsets, outside=others
+            fleet, seen.history, source, source.gitops, settings.toolsets, outside=others
         )
         return tools.catalogue(known, Mode.ASK, redactor)
 
-    reading(Fleet((), seen.clock.now))  # a toolset that cannot be loaded ends the start
+    catalogue(Fleet((), seen.clock.now))  # a toolset that cannot be loaded ends the start
     engine = Engine(
         limits=settings.investigation_limits,
         ledger=RedisLedger(parts.redis),
@@ -127,7 +132,7 @@ def _further(settings: Settings, parts: Parts, seen: World, servers: Servers) ->
     )
     days = settings.record_days
     transcripts = Transcripts(parts.raw_redis, days) if days else None
-    scenes = Living(model, seen, reading, settings.investigation_limits, transcripts)
+    scenes = Living(model, seen, catalogue, settings.investigation_limits, transcripts)
     investigator = Investigator(engine, scenes, saver(parts.raw_redis, *TYPES))
     patience = timedelta(minutes=settings.budget_minutes)
     return Further(investigator, parts.reader, parts.bus, seen.clock, patience=patience)
@@ -138,11 +143,17 @@ def skills(settings: Settings) -> Skills:
     return SkillFolder(settings.skills_dir) if settings.skills_dir else NoSkills()
 
 
-def world(settings: Settings, servers: Servers) -> World:
+def reading(settings: Settings) -> Repositories:
+    """Return what reads the repositories."""
+    return repositories(config.load(settings.gitops_file), os.environ, SystemClock())
+
+
+def world(settings: Settings, servers: Servers, source: Repositories | None = None) -> World:
     """Return what is looked at."""
+    source = source or reading(settings)
     return World(
         clusters=connecting.clusters(settings, servers),
-        history=GitHistory(LocalGitSource(), config.load(settings.gitops_file)),
+        history=GitHistory(source, source.gitops),
         clock=SystemClock(),
         metrics=outside.prometheus(settings),
         runbooks=tuple(_runbooks(settings)),

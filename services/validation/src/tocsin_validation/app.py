@@ -1,5 +1,6 @@
 """Composition root: the only file that knows every part of validation."""
 
+import os
 from collections.abc import Sequence
 
 from tocsin_cluster import connecting
@@ -7,8 +8,9 @@ from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.port import Clusters
 from tocsin_contracts import HypothesisFormed, InvestigationInconclusive, PlanStale, RunState
-from tocsin_gitops import config
-from tocsin_gitops.source import LocalGitSource
+from tocsin_gitops import config, secrets
+from tocsin_gitops.repositories import repositories
+from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.moves import move
 from tocsin_kit.parts import Parts
@@ -28,7 +30,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     gitops = config.load(settings.gitops_file)
     config.refuse_missing(gitops)
     servers = connecting.servers(settings)
-    nodes = Nodes(gitops, LocalGitSource(), checks.load(), clusters(settings, servers))
+    source = repositories(gitops, os.environ, SystemClock())
+    nodes = Nodes(gitops, source, checks.load(), clusters(settings, servers))
     validating: Subgraph[ValidationState] = Subgraph(
         "validation", graph.build(nodes), saver(parts.raw_redis)
     )
@@ -41,7 +44,8 @@ def build(flags: Sequence[str] = ()) -> Service:
         settings=settings,
         port=settings.validation_port,
         parts=parts,
-        resources=[servers],
+        resources=[servers, source],
+        secrets=secrets.known(gitops, os.environ),
         notice=lambda: connecting.notice(servers),
     )
 
