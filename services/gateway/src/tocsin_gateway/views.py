@@ -15,7 +15,6 @@ from tocsin_contracts import (
     BudgetExhausted,
     BudgetExtended,
     Event,
-    ForgeEventReceived,
     HypothesisFormed,
     HypothesisRejected,
     IncidentOpened,
@@ -24,7 +23,6 @@ from tocsin_contracts import (
     Novelty,
     PlanDrafted,
     PlanStale,
-    PullRequestOpened,
     RelatedAlert,
     RunCancelRequested,
     RunEscalated,
@@ -40,11 +38,11 @@ from tocsin_contracts.views import (
     FinishedView,
     InconclusiveView,
     MemberView,
-    PullRequestView,
     RunSummary,
     RunView,
     TimelineEntry,
 )
+from tocsin_gateway import pulls
 from tocsin_gateway.triage import triage
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
@@ -103,7 +101,7 @@ def detail(
         return None
     hypothesis, plan = run.fact(HypothesisFormed), run.fact(PlanDrafted)
     rejected, escalated = run.fact(HypothesisRejected), run.fact(RunEscalated)
-    opened, finished = run.fact(PullRequestOpened), run.fact(RunFinished)
+    finished = run.fact(RunFinished)
     checked = plan.plan if plan else escalated or rejected
     return RunView(
         **line.model_dump(),
@@ -118,7 +116,7 @@ def detail(
         checks=checked.checks if checked else (),
         plan=plan.plan if plan else None,
         approval=approval_view(approval) if approval else None,
-        pull_request=PullRequestView.model_validate(opened.model_dump()) if opened else None,
+        pull_request=pulls.view(run),
         finished=FinishedView.model_validate(finished.model_dump()) if finished else None,
         timeline=timeline(run),
     )
@@ -227,13 +225,9 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
             return "Nobody decided in time."
         case PlanStale():
             return f"The plan is stale: {fact.why}"
-        case PullRequestOpened():
-            return f"Pull request opened: {fact.url}"
-        case ForgeEventReceived():
-            return f"Pull request {fact.kind.value} by {fact.author.login or fact.author.id}."
         case RunCancelRequested():
             return f"{fact.by} asked to stop the run."
         case RunEscalated() | RunFinished():
             return fact.sentence
         case _:
-            return fact.topic
+            return pulls.sentence(fact) or fact.topic

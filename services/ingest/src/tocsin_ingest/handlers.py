@@ -91,7 +91,9 @@ class Handlers:
             return
         card = correlation.card(run.id, accepted.at, accepted.alert, self._rules.correlation)
         await self._crowd.open_runs.remove(card.model_dump_json())
-        reopens_at = await self._reopens_at(run, accepted.incident_key, event.at)
+        reopens_at = event.reopens_at or await self._reopens_at(
+            run, accepted.incident_key, event.at
+        )
         await self._receiver.close(accepted.incident_key, run.id, reopens_at)
         repeated = run.fact(AlertRepeated)
         if repeated and await self._is_left_alone(repeated, run):

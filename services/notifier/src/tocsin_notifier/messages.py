@@ -6,9 +6,14 @@ from tocsin_contracts import (
     ApprovalRequested,
     BudgetExhausted,
     Decision,
+    EndReason,
     Event,
+    FixIneffective,
     IncidentOpened,
+    PullRequestFound,
+    PullRequestMerged,
     PullRequestOpened,
+    PullRequestUpdated,
     RunEscalated,
     RunFinished,
     RunState,
@@ -33,7 +38,7 @@ ESCALATES = "validation"
 
 def render(event: Event) -> Message | None:
     """Return the message of an event, or None where people need not hear of it."""
-    said = _new(event) or _known_run(event)
+    said = _new(event) or _known_run(event) or _pulled(event)
     if said is None:
         return None
     title, text = said
@@ -65,8 +70,6 @@ def _known_run(event: Event) -> tuple[str, str] | None:
             title, text = f"Approved by {event.decision.by}", _decision(event.decision)
         case ApprovalDenied():
             title, text = f"Rejected by {event.decision.by}", _decision(event.decision)
-        case PullRequestOpened():
-            title, text = f"Pull request opened: {event.title}", _said(event.url)
         case RunEscalated():
             title, text = f"Needs a person: {event.alert.title}", _known(event)
         case RunFinished() if not _is_told_already(event):
@@ -74,8 +77,27 @@ def _known_run(event: Event) -> tuple[str, str] | None:
     return (title, text) if title else None
 
 
+def _pulled(event: Event) -> tuple[str, str] | None:
+    """Title and text of what became of a pull request."""
+    title = text = ""
+    match event:
+        case PullRequestOpened():
+            title, text = f"Pull request opened: {event.title}", _said(event.url)
+        case PullRequestUpdated():
+            title, text = f"Commit added to a pull request: {event.title}", _said(event.url)
+        case PullRequestFound():
+            title, text = f"A pull request is open already: {event.title}", _found(event)
+        case PullRequestMerged():
+            title, text = "Merged: the alerts are watched", _said(event.url)
+        case FixIneffective():
+            title, text = f"The fix did not help: {event.plan.title}", _ineffective(event)
+    return (title, text) if title else None
+
+
 def _is_told_already(ended: RunFinished) -> bool:
     """Whether nobody needs to hear of it: triage decided so, or `RunEscalated` tells it."""
+    if ended.reason is EndReason.CLOSED_BY_PERSON:
+        return False
     escalated = ended.outcome is RunState.ESCALATED and ended.producer == ESCALATES
     return escalated or ended.outcome in (RunState.SUPPRESSED, RunState.SUPERSEDED)
 
@@ -132,6 +154,14 @@ def _question(event: ApprovalRequested) -> str:
             f"Decide: tocsin run approve {event.run_id}  or  tocsin run reject {event.run_id}",
         ]
     )
+
+
+def _found(event: PullRequestFound) -> str:
+    return f"{_said(event.url)}\nNothing else is proposed: {_said(event.why)}."
+
+
+def _ineffective(event: FixIneffective) -> str:
+    return f"{_said(event.url)}\n{_said(event.why)}. An exact undo is looked for; it needs a yes."
 
 
 def _decision(decision: Decision) -> str:
