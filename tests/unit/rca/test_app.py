@@ -13,8 +13,10 @@ REPOSITORY = "repositories: [{name: shop/gitops, git_dir: a.git, paths: ['apps/*
 
 
 def test_a_snapshot_that_is_not_there_ends_the_start_with_one_line(tmp_path, monkeypatch, capsys):
-    snapshot = str(tmp_path / "nowhere")
-    monkeypatch.setattr(sys, "argv", ["tocsin-rca", "--cluster-snapshot", snapshot])
+    snapshot, gitops = str(tmp_path / "nowhere"), tmp_path / "gitops.yaml"
+    gitops.write_text(REPOSITORY)
+    flags = ["--cluster-snapshot", snapshot, "--gitops-file", str(gitops)]
+    monkeypatch.setattr(sys, "argv", ["tocsin-rca", *flags])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == NEVER_STARTS
