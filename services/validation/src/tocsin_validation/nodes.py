@@ -32,7 +32,7 @@ class Nodes:
         self._source = source
         self._checks = tuple(checks)
         self._clusters = clusters
-        self._resolver = Resolver(gitops, source)
+        self._resolver = Resolver(gitops, source, clusters)
 
     async def resolve(self, state: ValidationState) -> ValidationState:
         """Find the one file that owns the field, and pin the commit it was found at."""

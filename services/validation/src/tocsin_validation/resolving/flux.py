@@ -1,0 +1,161 @@
+"""Which Kustomization or HelmRelease of Flux deploys an object: the one whose inventory has it.
+
+Labels alone are no proof: whoever copies a manifest copies them too.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tocsin_cluster.errors import ClusterError
+from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.port import EVERYWHERE, Cluster
+from tocsin_contracts import ObjectRef
+from tocsin_kit.untrusted import line
+from tocsin_validation.resolving import flux_sources
+from tocsin_validation.resolving.answers import Found, Search, Unresolved
+from tocsin_validation.resolving.argo_apps import is_of_group
+from tocsin_validation.resolving.flux_sources import called
+from tocsin_validation.resolving.origins import Origin, place
+
+ASKED = "Flux"
+SECONDS = 20.0
+_GROUPS = {
+    "Kustomization": "kustomize.toolkit.fluxcd.io",
+    "HelmRelease": "helm.toolkit.fluxcd.io",
+}
+_RELEASE = "meta.helm.sh/release-name"
+
+
+async def by_flux(search: Search) -> Found | Unresolved | None:
+    """Return what the object of Flux says that deploys it; None if nothing is sure."""
+    ref, trace = search.question.object, search.trace
+    known = [one for kind in _GROUPS for one in await _all(kind, search)]
+    owning = [one for one in known if has(one, ref) or _releases(one, search)]
+    if len(owning) > 1:
+        return search.refuse(f"{ref} is deployed by each of: {_names(owning)}.")
+    if not owning:
+        seen = f"none of {len(known)} objects deploys {ref}" if known else "no object was seen"
+        trace.note(ASKED, seen, _claimed(search))
+        return None
+    (one,) = owning
+    proof = "its inventory has it" if has(one, ref) else "the object names it, and its release"
+    trace.note(ASKED, f"{called(one)} deploys {ref}", proof)
+    origin = await _origin(one, search)
+    return await place(_shared(origin, one, known), search) if origin else None
+
+
+async def _all(kind: str, search: Search) -> Sequence[Manifest]:
+    try:
+        async with asyncio.timeout(SECONDS):
+            view = search.clusters.named(search.question.cluster)
+            found = await view.list(kind, EVERYWHERE)
+    except (ClusterError, TimeoutError) as error:
+        why = line(str(error), 300) or f"no answer within {SECONDS:g} s"
+        search.trace.note(ASKED, f"no {kind} was seen", why)
+        return ()
+    mine = [one for one in found if _group(one) == _GROUPS[kind]]
+    return [one for one in mine if not one.dig("spec", "kubeConfig")]
+
+
+def _group(one: Manifest) -> str:
+    return str(one.raw.get("apiVersion") or "").partition("/")[0]
+
+
+def has(one: Manifest, ref: ObjectRef) -> bool:
+    """Whether an inventory holds an object; its ids are namespace, name, group and kind."""
+    start, end = f"{ref.namespace}_{ref.name.replace(':', '__')}_", f"_{ref.kind}"
+    ids = (str(entry.get("id") or "") for entry in one.items("status", "inventory", "entries"))
+    return any(
+        id_.startswith(start)
+        and id_.endswith(end)
+        and len(id_) >= len(start) + len(end)
+        and _is_group(id_[len(start) : -len(end)], ref.kind)
+        for id_ in ids
+    )
+
+
+def _is_group(group: str, kind: str) -> bool:
+    """An underscore belongs to the name of another object, which stands before the group."""
+    return "_" not in group and is_of_group(kind, group)
+
+
+def _releases(one: Manifest, search: Search) -> bool:
+    """Whether an object says that a HelmRelease made it, and Helm's own mark does not deny it.
+
+    A release that keeps an inventory has to have it there.
+    """
+    if one.ref.kind != "HelmRelease" or one.items("status", "inventory", "entries"):
+        return False
+    labels, shown = search.question.labels, search.question.shown
+    said = (labels.get(f"{_GROUPS['HelmRelease']}/{key}", "") for key in ("namespace", "name"))
+    if tuple(said) != (one.ref.namespace, one.ref.name):
+        return False
+    marked = shown.dig("metadata", "annotations", _RELEASE) if shown else None
+    known = {str(past.get("name")) for past in one.items("status", "history")}
+    return not marked or not known or str(marked) in known
+
+
+def _claimed(search: Search) -> str:
+    """Say what labels claim, where nothing bears it out."""
+    labels = search.question.labels
+    for kind, group in _GROUPS.items():
+        if name := labels.get(f"{group}/name"):
+            place_ = labels.get(f"{group}/namespace", "")
+            return (
+                f"its labels name {kind} {line(place_)}/{line(name)}, which was not seen to have it"
+            )
+    return ""
+
+
+async def _origin(one: Manifest, search: Search) -> Origin | None:
+    try:
+        view = search.clusters.named(search.question.cluster)
+        async with asyncio.timeout(SECONDS):
+            if one.ref.kind == "Kustomization":
+                return await _of_kustomization(one, view, search)
+            return await _of_release(one, view, search)
+    except (ClusterError, TimeoutError) as error:
+        search.trace.note(called(one), "its source was not seen", line(str(error), 300))
+        return None
+
+
+async def _of_kustomization(one: Manifest, view: Cluster, search: Search) -> Origin | None:
+    ref = flux_sources.reference(one, one.dig("spec", "sourceRef"))
+    source = await view.get(ref)
+    if source is None:
+        search.trace.note(called(one), f"its source {ref} is not there")
+        return None
+    return flux_sources.kustomization(one, source)
+
+
+async def _of_release(one: Manifest, view: Cluster, search: Search) -> Origin | None:
+    known = flux_sources.chart(one)
+    if known and known.source.kind == "HelmChart":
+        known = flux_sources.chart(one, await view.get(known.source))
+    if known is None:
+        search.trace.note(called(one), "it names no chart")
+        return None
+    in_git = known.source.kind == "GitRepository"
+    source = await view.get(known.source) if in_git else None
+    if in_git and source is None:
+        search.trace.note(called(one), f"the source {known.source} of its chart is not there")
+        return None
+    return flux_sources.helm_release(one, known, source)
+
+
+def _shared(origin: Origin, one: Manifest, known: Sequence[Manifest]) -> Origin:
+    """Name the other Kustomizations of the same folder: a change reaches what they deploy too."""
+    if one.ref.kind != "Kustomization":
+        return origin
+
+    def where(other: Manifest) -> tuple[ObjectRef, str]:
+        path = str(other.dig("spec", "path") or "").strip("./")
+        return flux_sources.reference(other, other.dig("spec", "sourceRef")), path
+
+    others = (other for other in known if other.ref.kind == one.ref.kind and other.ref != one.ref)
+    return replace(origin, shared_with=tuple(called(o) for o in others if where(o) == where(one)))
+
+
+def _names(found: Sequence[Manifest]) -> str:
+    return ", ".join(called(one) for one in found)
