@@ -50,10 +50,12 @@ from tocsin_rca.investigation import telling
 from tocsin_rca.investigation.known import Known
 from tocsin_rca.nodes import answer
 from tocsin_rca.ports import World
+from tocsin_testing.fakes import FakeRuns
+from tocsin_testing.issues import FakeIssues
 from tocsin_testing.readings import alerts_of
 from tocsin_validation import checks
 from tocsin_validation import graph as validating
-from tocsin_validation.handlers import Handlers
+from tocsin_validation.assembly import Outside, assembled
 from tocsin_validation.nodes import Nodes
 
 RUN = RunId("bench")
@@ -123,7 +125,8 @@ async def judge(case: Recorded, folder: Path) -> dict[str, Any]:
     findings = analyze(seen, analyzers.load())
     ms = 1000 * (time.perf_counter() - began)
     told = answer(RUN, seen, findings, 1, ())
-    handlers = Handlers(OneShot(Nodes(gitops, source, checks.load(), world.clusters)))
+    outside = Outside(gitops, source, world.clusters, FakeIssues(), FakeRuns())
+    handlers = assembled(outside, checks.load(), OneShot)
     if isinstance(told, HypothesisFormed):
         events = await handlers.on_hypothesis_formed(told)
     else:

@@ -24,10 +24,11 @@ from tocsin_contracts import (
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
+from tocsin_testing.fakes import FakeRuns
+from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeRepositories
 from tocsin_validation import checks, graph
-from tocsin_validation.handlers import Handlers
-from tocsin_validation.nodes import Nodes
+from tocsin_validation.assembly import Outside, assembled
 
 REPO = "shop/platform-gitops"
 FILE = "apps/api.yaml"
@@ -116,8 +117,12 @@ class Desk:
 
     async def validate(self, *changes: FieldChange, seen="nothing"):
         unseen = OneCluster(UnseenCluster("no cluster is connected"))
-        nodes = Nodes(self.gitops, self.repositories, checks.load(), unseen)
-        handlers = Handlers(Subgraph("validation", graph.build(nodes), InMemorySaver()))
+        outside = Outside(self.gitops, self.repositories, unseen, FakeIssues(), FakeRuns())
+        handlers = assembled(
+            outside,
+            checks.load(),
+            lambda nodes: Subgraph("validation", graph.build(nodes), InMemorySaver()),
+        )
         first, *further = changes
         finding = build.finding(object=first.object, change=first, further=tuple(further))
         evidence = (build.evidence(excerpt=seen),)

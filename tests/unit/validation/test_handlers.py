@@ -17,6 +17,7 @@ from tocsin_contracts import (
     HypothesisRejected,
     ObjectRef,
     PlanDrafted,
+    PlanSuperseded,
     Rejection,
     Risk,
     RunEscalated,
@@ -26,14 +27,15 @@ from tocsin_contracts import (
 from tocsin_gitops import hashing
 from tocsin_gitops.bounds import Limits
 from tocsin_gitops.config import GitOps, Repository
-from tocsin_gitops.pulls import PullState
 from tocsin_gitops.source import BlobFile, LocalGitSource
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
+from tocsin_testing.fakes import FakeClock, FakeRuns
+from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeRepositories
 from tocsin_validation import checks, drafting, graph
+from tocsin_validation.assembly import Outside, assembled
 from tocsin_validation.handlers import Handlers
-from tocsin_validation.nodes import Nodes
 from tocsin_validation.ports import Consequence
 
 REPO = "shop/platform-gitops"
@@ -71,6 +73,7 @@ class Desk:
     def __init__(self, *allowed: Repository, limits: Limits | None = None):
         self.repositories = FakeRepositories()
         self.saver = InMemorySaver()
+        self.issues, self.runs, self.clock = FakeIssues(), FakeRuns(), FakeClock()
         self.checks = list(checks.load())
         self._gitops = GitOps(repositories=allowed or (repository(),), limits=limits or Limits())
 
@@ -79,8 +82,19 @@ class Desk:
 
     def handlers(self, source=None) -> Handlers:
         unseen = OneCluster(UnseenCluster("no cluster is connected"))
-        nodes = Nodes(self._gitops, source or self.repositories, self.checks, unseen)
-        return Handlers(Subgraph("validation", graph.build(nodes), self.saver))
+        outside = Outside(
+            gitops=self._gitops,
+            source=source or self.repositories,
+            clusters=unseen,
+            issues=self.issues,
+            runs=self.runs,
+            clock=self.clock,
+        )
+        return assembled(
+            outside,
+            self.checks,
+            lambda nodes: Subgraph("validation", graph.build(nodes), self.saver),
+        )
 
     async def validate(self, **changes):
         return await self.handlers().on_hypothesis_formed(build.hypothesis_formed(**changes))
@@ -393,36 +407,6 @@ async def test_a_claim_that_nothing_supports_goes_back_with_all_that_was_ruled_o
     assert "which nobody has seen" in " ".join(one.detail for one in event.checks)
 
 
-async def test_p2_an_open_pull_request_of_the_issue_is_enough(desk):
-    plan = await desk.plan()
-    desk.repositories.open(REPO, plan.head_branch)
-    events = await desk.validate(run_id="r2")
-    sentence = ended(events, RunState.NO_CHANGE, EndReason.ALREADY_PROPOSED)
-    assert f"local://{REPO}/1" in sentence
-
-
-@pytest.mark.parametrize("state", [PullState.CLOSED, PullState.MERGED])
-async def test_what_people_closed_or_merged_is_never_reopened(desk, state):
-    plan = await desk.plan()
-    desk.repositories.open(REPO, plan.head_branch, state)
-    told = escalated(await desk.validate(run_id="r2"), EndReason.BRANCH_TAKEN)
-    assert state.value in told.sentence
-
-
-async def test_a_branch_that_somebody_else_wrote_is_taken(desk):
-    plan = await desk.plan()
-    desk.repositories.branches[REPO, plan.head_branch] = "d" * 40
-    told = escalated(await desk.validate(run_id="r2"), EndReason.BRANCH_TAKEN)
-    assert plan.head_branch in told.sentence
-
-
-async def test_an_open_pull_request_that_people_build_on_is_still_enough(desk):
-    plan = await desk.plan()
-    desk.repositories.open(REPO, plan.head_branch)
-    desk.repositories.branches[REPO, plan.head_branch] = "d" * 40
-    ended(await desk.validate(run_id="r2"), RunState.NO_CHANGE, EndReason.ALREADY_PROPOSED)
-
-
 async def test_p10_an_inconclusive_investigation_is_handed_over_and_nothing_is_guessed(desk):
     event = build.investigation_inconclusive(candidates=(build.finding(),))
     told = escalated(await desk.handlers().on_inconclusive(event), EndReason.CAUSE_UNKNOWN)
@@ -436,8 +420,15 @@ async def test_a_stale_plan_is_drafted_anew_on_the_base_as_it_is_now(desk):
     stale = await desk.plan()
     head = desk.commit(**{FILE: MANIFEST.replace("# owned by payments", "# owned by shop")})
     event = build.plan_stale(plan_hash=stale.plan_hash)
-    (drafted,) = await desk.handlers().on_plan_stale(event)
+    superseded, drafted = await desk.handlers().on_plan_stale(event)
     assert isinstance(drafted, PlanDrafted)
+    assert superseded == PlanSuperseded(
+        run_id=build.RUN,
+        at=superseded.at,
+        plan_hash=stale.plan_hash,
+        by=drafted.plan.plan_hash,
+        why=superseded.why,
+    )
     assert drafted.plan.base_sha == head
     assert drafted.plan.plan_hash != stale.plan_hash
     assert drafted.plan.plan_hash == hashing.plan_hash(drafted.plan, build.RUN)

@@ -2,25 +2,35 @@
 
 import os
 from collections.abc import Sequence
+from datetime import timedelta
 
 from tocsin_cluster import connecting
 from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.port import Clusters
-from tocsin_contracts import HypothesisFormed, InvestigationInconclusive, PlanStale, RunState
+from tocsin_contracts import (
+    FixIneffective,
+    HypothesisFormed,
+    InvestigationInconclusive,
+    PlanStale,
+    RunState,
+)
 from tocsin_gitops import config, secrets
 from tocsin_gitops.repositories import repositories
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
+from tocsin_kit.issues import Issues
 from tocsin_kit.moves import move
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
 from tocsin_mcp.servers import Servers
 from tocsin_validation import checks, graph
-from tocsin_validation.handlers import Handlers
+from tocsin_validation.assembly import Outside, assembled
+from tocsin_validation.converging import Rules
 from tocsin_validation.nodes import Nodes
 from tocsin_validation.settings import Settings
 from tocsin_validation.state import ValidationState
+from tocsin_validation.surroundings.surveyor import Means
 
 
 def build(flags: Sequence[str] = ()) -> Service:
@@ -30,16 +40,28 @@ def build(flags: Sequence[str] = ()) -> Service:
     gitops = config.load(settings.gitops_file)
     config.refuse_missing(gitops)
     servers = connecting.servers(settings)
-    source = repositories(gitops, os.environ, SystemClock())
-    nodes = Nodes(gitops, source, checks.load(), clusters(settings, servers))
-    validating: Subgraph[ValidationState] = Subgraph(
-        "validation", graph.build(nodes), saver(parts.raw_redis)
+    clock = SystemClock()
+    source = repositories(gitops, os.environ, clock)
+    outside = Outside(
+        gitops=gitops,
+        source=source,
+        clusters=clusters(settings, servers),
+        issues=Issues(parts.redis),
+        runs=parts.reader,
+        clock=clock,
+        rules=rules(settings),
     )
-    handlers = Handlers(validating)
+    means = Means(parts.reader, clock, settings.rules, seconds=settings.look_seconds)
+
+    def run_in(nodes: Nodes) -> Subgraph[ValidationState]:
+        return Subgraph("validation", graph.build(nodes), saver(parts.raw_redis))
+
+    handlers = assembled(outside, checks.load(), run_in, means)
     allowed = move(RunState.VALIDATING)
     parts.bus.on(HypothesisFormed, handlers.on_hypothesis_formed, allowed)
     parts.bus.on(InvestigationInconclusive, handlers.on_inconclusive, allowed)
     parts.bus.on(PlanStale, handlers.on_plan_stale, allowed)
+    parts.bus.on(FixIneffective, handlers.on_fix_ineffective, allowed)
     return Service(
         settings=settings,
         port=settings.validation_port,
@@ -56,3 +78,11 @@ def clusters(settings: Settings, servers: Servers) -> Clusters:
         return connecting.clusters(settings, servers)
     except ClusterError as error:
         return OneCluster(UnseenCluster(str(error)))
+
+
+def rules(settings: Settings) -> Rules:
+    """Return how long a merged fix is watched, and how long a person's no holds."""
+    return Rules(
+        verify=timedelta(minutes=settings.verify_minutes),
+        cool_down=timedelta(hours=settings.cool_down_hours),
+    )

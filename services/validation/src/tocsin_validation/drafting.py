@@ -14,18 +14,18 @@ from tocsin_contracts import (
     FileChange,
     Finding,
     Hypothesis,
+    Intent,
     Plan,
-    Risk,
     RunId,
     Target,
     Tree,
 )
 from tocsin_gitops import hashing
 from tocsin_gitops.diffs import unified_diff
-from tocsin_gitops.field_policy import parts
 from tocsin_gitops.replacing import replaced
 from tocsin_gitops.yaml_paths import is_key, path_text
 from tocsin_kit.untrusted import line
+from tocsin_validation.outlook.risk import Judged
 from tocsin_validation.ports import Proposed
 
 NEW_FILE_MODE = "100644"
@@ -76,24 +76,42 @@ def head_branch(key: str, finding: Finding) -> str:
     return hashing.head_branch(key, f"{finding.object.name}-{finding.cause.value}")
 
 
-def plan(run_id: RunId, change: Proposed, checks: Sequence[CheckResult], base_sha: str) -> Plan:
-    """Freeze a change that passed its checks; nothing about it moves after this."""
+def plan(
+    run_id: RunId,
+    change: Proposed,
+    judged: Judged,
+    base_sha: str,
+    parent_sha: str = "",
+) -> Plan:
+    """Freeze a change that passed its checks; nothing about it moves after this.
+
+    One that goes on top of another commit than the base adds to an open pull request.
+    """
+    parent = parent_sha or base_sha
     finding = change.hypothesis.finding
     draft = Plan(
         issue_key=change.issue_key,
         target=change.target,
         base_sha=base_sha,
         head_branch=change.head_branch,
-        parent_sha=base_sha,
+        parent_sha=parent,
+        intent=Intent.OPEN if parent == base_sha else Intent.INCREMENT,
         edits=change.edits,
         files=tuple(_file(path, change) for path in sorted(change.after)),
         diff=unified_diff(change.before, change.after),
         title=title(finding, change.edits),
-        body=body(run_id, change, checks),
-        risk=risk(change, checks),
-        checks=tuple(checks),
+        body=body(run_id, change, judged),
+        risk=judged.risk,
+        checks=judged.checks,
         policy_version=change.policy.version,
+        effects=judged.effects,
+        risk_reasons=judged.reasons,
     )
+    return frozen(draft, run_id)
+
+
+def frozen(draft: Plan, run_id: RunId) -> Plan:
+    """Return the plan with its true hash, which its body shows."""
     digest = hashing.plan_hash(draft, run_id)
     return draft.model_copy(
         update={"plan_hash": digest, "body": hashing.with_trailer(draft.body, digest)}
@@ -130,39 +148,32 @@ def shown(value: Tree) -> str:
     return str(value)
 
 
-def body(run_id: RunId, change: Proposed, checks: Sequence[CheckResult]) -> str:
-    """Say why, with what evidence, what was checked and how to undo it."""
+def body(run_id: RunId, change: Proposed, judged: Judged) -> str:
+    """Say why, with what evidence, what was checked, what it does and how to undo it."""
     finding = change.hypothesis.finding
     why = {"Cause": finding.summary, "Value": finding.because}
+    danger = f"## Risk\n\n{judged.risk.value.capitalize()}"
     parts = [
         "## Why\n\n" + _bullets(f"{of}: {words}" for of, words in why.items() if words),
         "## Evidence\n\n" + _bullets(_cited(change.hypothesis)),
-        "## Checks\n\n" + _bullets(f"{_mark(one)} {one.check}: {one.detail}" for one in checks),
+        *_section("What it changes in the cluster", judged.effects),
+        f"{danger}:\n\n{_bullets(judged.reasons)}" if judged.reasons else f"{danger}.",
+        "## Checks\n\n" + _bullets(map(_verdict, judged.checks)),
         "## How this file was found\n\n" + _bullets(change.target.trace),
-        *_careful(change),
+        *_section("After the merge", replaced(change.edits)),
         "## Undo\n\nRevert this commit; nothing else was touched.",
-        f"Alert: {_said(change.alert.title)} · Run: {run_id} · Risk: {risk(change, checks).value}",
+        f"Alert: {_said(change.alert.title)} · Run: {run_id} · Risk: {judged.risk.value}",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def risk(change: Proposed, checks: Sequence[CheckResult]) -> Risk:
-    """Images, names, more than one small edit, and what a check could not tell need more care.
-
-    So does what can only be changed by making the object anew.
-    """
-    edits = change.edits
-    small = len(edits) == 1 and edits[0].op is EditOp.SET
-    image = any(str(edit.path[-1]) in {"image", "newTag"} for edit in edits if edit.path)
-    named = any(part.rule and part.rule.careful for edit in edits for part in parts(edit))
-    told = all(check.verdict is CheckVerdict.PASS for check in checks)
-    easy = small and told and not image and not named and not replaced(edits)
-    return Risk.LOW if easy else Risk.HIGH
+def _section(title: str, sentences: Sequence[str]) -> list[str]:
+    return [f"## {title}\n\n{_bullets(sentences)}"] if sentences else []
 
 
-def _careful(change: Proposed) -> list[str]:
-    sentences = replaced(change.edits)
-    return ["## After the merge\n\n" + _bullets(sentences)] if sentences else []
+def _verdict(check: CheckResult) -> str:
+    todo = f" To do: {check.action}." if check.action else ""
+    return f"{_mark(check)} {check.check}: {check.detail}" + (todo and f".{todo}")
 
 
 def _file(path: str, change: Proposed) -> FileChange:

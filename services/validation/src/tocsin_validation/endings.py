@@ -15,8 +15,12 @@ from tocsin_contracts import (
     RunFinished,
     RunId,
     RunState,
+    RunSuperseded,
 )
+from tocsin_kit.untrusted import line
+from tocsin_validation.converging import Closed
 from tocsin_validation.resolving import Unresolved
+from tocsin_validation.standing import Rival
 
 
 def escalated(
@@ -54,7 +58,7 @@ def look_again(
 ) -> list[Event]:
     """Send the hypothesis back with the reasons; what was ruled out stays ruled out."""
     cause = hypothesis.finding.cause
-    reasons = tuple(f"{c.check}: {c.detail}" for c in checks if c.verdict is not CheckVerdict.PASS)
+    reasons = tuple(f"{c.check}: {c.detail}" for c in checks if c.verdict is CheckVerdict.FAIL)
     return [
         HypothesisRejected(
             run_id=run_id,
@@ -67,8 +71,60 @@ def look_again(
     ]
 
 
+def look_afresh(
+    run_id: RunId, alert: Alert, hypothesis: Hypothesis, checks: Sequence[CheckResult]
+) -> list[Event]:
+    """Have all of it looked at once more, as it may have changed since; nothing is ruled out."""
+    return [
+        HypothesisRejected(
+            run_id=run_id,
+            alert=alert,
+            attempt=hypothesis.attempt,
+            rejected=hypothesis.rejected,
+            checks=tuple(checks),
+            rejections=hypothesis.rejections,
+        )
+    ]
+
+
 def unresolved(run_id: RunId, alert: Alert, found: Unresolved) -> list[Event]:
     """End a run whose change has no place, or needs none."""
     if found.fixed:
         return no_change(run_id, found.reason, found.sentence)
     return escalated(run_id, alert, found.reason, found.sentence, seen=found.trace)
+
+
+def closed(run_id: RunId, decision: Closed) -> list[Event]:
+    """End the run because a person has said no, and say how long that holds."""
+    pull = decision.pull
+    who = f" by {line(pull.ended_by)}" if pull.ended_by else ""
+    return [
+        RunFinished(
+            run_id=run_id,
+            outcome=RunState.SUPPRESSED,
+            reason=EndReason.CLOSED_BY_PERSON,
+            sentence=f"{pull.url} of this issue was closed{who} without a merge: nothing else is "
+            f"proposed before {decision.until:%Y-%m-%d %H:%M} UTC.",
+            reopens_at=decision.until,
+        )
+    ]
+
+
+def rivalled(run_id: RunId, alert: Alert, rival: Rival) -> list[Event]:
+    """End the run in favour of another; where that one wants something else, a person chooses."""
+    if not rival.same_issue:
+        sentence = (
+            f"Run {rival.run_id} has a plan of its own for {rival.thing}, for another cause. "
+            "Only one of them can be right."
+        )
+        return escalated(run_id, alert, EndReason.CONFLICTING_PLAN, sentence)
+    why = f"it looks after {rival.thing} already"
+    return [
+        RunSuperseded(run_id=run_id, alert=alert, into=rival.run_id, why=why),
+        RunFinished(
+            run_id=run_id,
+            outcome=RunState.SUPERSEDED,
+            reason=EndReason.SUPERSEDED_BY_RUN,
+            sentence=f"Run {rival.run_id} goes on with it: {why}.",
+        ),
+    ]

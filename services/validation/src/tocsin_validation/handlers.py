@@ -6,22 +6,29 @@ from tocsin_contracts import (
     Alert,
     EndReason,
     Event,
+    FixIneffective,
     Hypothesis,
     HypothesisFormed,
     InvestigationInconclusive,
     PlanStale,
     RunId,
 )
+from tocsin_gitops import hashing
+from tocsin_kit.errors import PermanentError
 from tocsin_kit.graphs import Subgraph
 from tocsin_validation import endings
+from tocsin_validation.ports import Reader
 from tocsin_validation.state import ValidationState
+from tocsin_validation.undoing import Undoing
 
 
 class Handlers:
     """One method per event that validation consumes; what it returns is published."""
 
-    def __init__(self, graph: Subgraph[ValidationState]) -> None:
+    def __init__(self, graph: Subgraph[ValidationState], undoing: Undoing, runs: Reader) -> None:
         self._graph = graph
+        self._undoing = undoing
+        self._runs = runs
 
     async def on_hypothesis_formed(self, event: HypothesisFormed) -> Sequence[Event]:
         """Turn a hypothesis into a plan, or say why there is none."""
@@ -29,7 +36,15 @@ class Handlers:
 
     async def on_plan_stale(self, event: PlanStale) -> Sequence[Event]:
         """Draft anew on the base as it is now: a new plan, with a new approval."""
-        return await self._validate(event.run_id, event.id, event.alert, event.hypothesis)
+        if hashing.is_undo(event.issue_key):
+            return await self._undone_anew(event)
+        return await self._validate(
+            event.run_id, event.id, event.alert, event.hypothesis, replaces=event.plan_hash
+        )
+
+    async def on_fix_ineffective(self, event: FixIneffective) -> Sequence[Event]:
+        """Propose the exact undo of a fix that did not help, or hand over."""
+        return await self._undoing.propose(event)
 
     async def on_inconclusive(self, event: InvestigationInconclusive) -> Sequence[Event]:
         """Hand over to a person, with what was seen: nothing is guessed."""
@@ -39,8 +54,25 @@ class Handlers:
             event.run_id, event.alert, EndReason.CAUSE_UNKNOWN, event.why, seen=[*candidates, *seen]
         )
 
+    async def _undone_anew(self, event: PlanStale) -> Sequence[Event]:
+        run = await self._runs.get(event.run_id)
+        ineffective = run.fact(FixIneffective) if run else None
+        if ineffective is None:
+            raise PermanentError(f"run {event.run_id!r} has no fix that an undo could be of")
+        return await self._undoing.propose(ineffective)
+
     async def _validate(
-        self, run_id: RunId, attempt: str, alert: Alert, hypothesis: Hypothesis
+        self,
+        run_id: RunId,
+        attempt: str,
+        alert: Alert,
+        hypothesis: Hypothesis,
+        replaces: str = "",
     ) -> Sequence[Event]:
-        start: ValidationState = {"run_id": run_id, "alert": alert, "hypothesis": hypothesis}
+        start: ValidationState = {
+            "run_id": run_id,
+            "alert": alert,
+            "hypothesis": hypothesis,
+            "replaces": replaces,
+        }
         return (await self._graph.run(run_id, attempt, start))["answer"]

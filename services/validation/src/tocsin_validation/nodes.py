@@ -10,28 +10,42 @@ from tocsin_contracts import (
     Edit,
     EndReason,
     Event,
+    Plan,
     PlanDrafted,
+    PlanSuperseded,
     RunId,
 )
-from tocsin_gitops import editing
+from tocsin_gitops import editing, past
 from tocsin_gitops.config import GitOps
 from tocsin_gitops.editing import EditRefused
 from tocsin_validation import drafting, endings
+from tocsin_validation.checks.policy import PolicyAllows
+from tocsin_validation.convergence import Convergence
+from tocsin_validation.judge import Failure, Judge
+from tocsin_validation.outlook.risk import Judged
 from tocsin_validation.ports import Check, Consequence, Proposed, Source
 from tocsin_validation.resolving import Resolver, Unresolved
 from tocsin_validation.state import ValidationState
+from tocsin_validation.surroundings.surveyor import Means, Place, Surveyor
 
 
 class Nodes:
     """The steps, with the repositories and clusters they read and the checks they run."""
 
     def __init__(
-        self, gitops: GitOps, source: Source, checks: Iterable[Check], clusters: Clusters
+        self,
+        gitops: GitOps,
+        source: Source,
+        checks: Iterable[Check],
+        clusters: Clusters,
+        convergence: Convergence,
+        *,
+        means: Means | None = None,
     ) -> None:
         self._gitops = gitops
         self._source = source
-        self._checks = tuple(checks)
-        self._clusters = clusters
+        self._judge = Judge(checks, Surveyor(source, clusters, means or Means()))
+        self._convergence = convergence
         self._resolver = Resolver(gitops, source, clusters)
 
     async def resolve(self, state: ValidationState) -> ValidationState:
@@ -46,34 +60,48 @@ class Nodes:
             return {"answer": endings.unresolved(run_id, alert, found)}
         return {"target": found.target, "base_sha": found.base_sha, "edits": list(found.edits)}
 
+    async def converge(self, state: ValidationState) -> ValidationState:
+        """Decide what becomes of the pull requests of the issue, before anybody is asked."""
+        return await self._convergence.converge(state)
+
     async def check(self, state: ValidationState) -> ValidationState:
         """Ask every check; the first kind of failure decides what becomes of the run."""
-        change = await self._proposed(state)
-        results = [(check, check.run(change)) for check in self._checks]
-        failed = [(check, one) for check, one in results if one.verdict is CheckVerdict.FAIL]
-        checks = [one for _, one in results]
-        return {"checks": checks, "answer": _consequences(state, failed, checks)}
+        place = await self._place(state)
+        change = await self._proposed(state, place)
+        judged, failure = await self._judge.judge(RunId(state["run_id"]), change, place)
+        return {
+            "checks": list(judged.checks),
+            "effects": list(judged.effects),
+            "risk": judged.risk,
+            "risk_reasons": list(judged.reasons),
+            "answer": _consequences(state, failure, judged.checks) if failure else [],
+        }
 
     async def draft(self, state: ValidationState) -> ValidationState:
         """Freeze the plan: the exact diff, and the hash that an approval binds."""
         run_id = RunId(state["run_id"])
-        change = await self._proposed(state)
-        plan = drafting.plan(run_id, change, state["checks"], state["base_sha"])
+        proposed = await self._proposed(state, await self._place(state))
+        change = await self._convergence.placed(state, proposed)
+        base_sha, parent_sha = state["base_sha"], state["parent_sha"]
+        if parent_sha != base_sha and (denied := _denied(state, change)):
+            return {"answer": denied}
+        plan = drafting.plan(run_id, change, _judged(state), base_sha, parent_sha)
         drafted = PlanDrafted(
             run_id=run_id, alert=state["alert"], hypothesis=state["hypothesis"], plan=plan
         )
-        return {"answer": [drafted]}
+        return {"answer": [*_superseded(state, plan), drafted]}
 
-    async def _proposed(self, state: ValidationState) -> Proposed:
+    async def _place(self, state: ValidationState) -> Place:
+        repository, sha = self._gitops.repository(state["target"].repo), state["base_sha"]
+        return Place(repository, sha, await self._source.files(repository, sha))
+
+    async def _proposed(self, state: ValidationState, place: Place) -> Proposed:
         """Build the change from the pinned commit: the same one however often this runs."""
         target, edits = state["target"], tuple(state["edits"])
-        finding = state["hypothesis"].finding
-        repository = self._gitops.repository(target.repo)
-        files = await self._source.files(repository, state["base_sha"])
+        finding, repository, files = state["hypothesis"].finding, place.repository, place.files
         touched = {edit.file: files[edit.file] for edit in edits if edit.file in files}
         before = {path: file.data for path, file in touched.items()}
         key = drafting.issue_key(repository.cluster, target, finding)
-        head_branch = drafting.head_branch(key, finding)
         return Proposed(
             alert=state["alert"],
             hypothesis=state["hypothesis"],
@@ -84,9 +112,8 @@ class Nodes:
             modes={path: file.mode for path, file in touched.items()},
             policy=self._gitops.policy,
             issue_key=key,
-            head_branch=head_branch,
-            branch_at=await self._source.branch(repository, head_branch),
-            pull=await self._source.find_pull(repository, head_branch),
+            head_branch=drafting.head_branch(key, finding),
+            past=await past.steps(self._source, repository, place.sha, edits),
         )
 
 
@@ -98,23 +125,46 @@ def _after(before: Mapping[str, bytes], edits: Sequence[Edit]) -> dict[str, byte
         return {}
 
 
-def _consequences(
-    state: ValidationState,
-    failed: Sequence[tuple[Check, CheckResult]],
-    checks: Sequence[CheckResult],
-) -> list[Event]:
-    if not failed:
+def _denied(state: ValidationState, change: Proposed) -> list[Event]:
+    """What is added to a pull request is judged a second time, as the one commit that it is."""
+    check = PolicyAllows()
+    result = check.run(change)
+    failed = result.verdict is CheckVerdict.FAIL
+    return _consequences(state, Failure(check, result), [result]) if failed else []
+
+
+def _judged(state: ValidationState) -> Judged:
+    return Judged(
+        tuple(state["checks"]),
+        tuple(state["effects"]),
+        state["risk"],
+        tuple(state["risk_reasons"]),
+    )
+
+
+def _superseded(state: ValidationState, plan: Plan) -> list[Event]:
+    """A plan that people may have seen is said to be replaced, unless it came out the same."""
+    old = state.get("replaces", "")
+    if old in ("", plan.plan_hash):
         return []
-    run_id, alert = RunId(state["run_id"]), state["alert"]
-    check, result = failed[0]
+    why = "what it would change had moved on"
+    return [
+        PlanSuperseded(run_id=RunId(state["run_id"]), plan_hash=old, by=plan.plan_hash, why=why)
+    ]
+
+
+def _consequences(
+    state: ValidationState, failure: Failure, checks: Sequence[CheckResult]
+) -> list[Event]:
+    run_id, alert, hypothesis = RunId(state["run_id"]), state["alert"], state["hypothesis"]
+    check, result = failure.check, failure.result
     match check.consequence:
         case Consequence.LOOK_AGAIN:
-            return endings.look_again(run_id, alert, state["hypothesis"], checks)
+            return endings.look_again(run_id, alert, hypothesis, checks)
+        case Consequence.REFRESH:
+            return endings.look_afresh(run_id, alert, hypothesis, checks)
         case Consequence.NO_CHANGE:
             return endings.no_change(run_id, check.reason, f"{result.detail}.")
-        case Consequence.ESCALATE:
-            sentence = f"{check.name} failed: {result.detail}."
-            seen = [state["hypothesis"].finding.summary]
-            return endings.escalated(
-                run_id, alert, check.reason, sentence, seen=seen, checks=checks
-            )
+    sentence = f"{check.name} failed: {result.detail}."
+    seen = [hypothesis.finding.summary]
+    return endings.escalated(run_id, alert, check.reason, sentence, seen=seen, checks=checks)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from tocsin_cluster.settings import ClusterSettings
+from tocsin_validation.facts import Prices, Rules
 
 
 class Settings(ClusterSettings):
@@ -17,3 +18,31 @@ class Settings(ClusterSettings):
     gitops_file: Path = Field(
         default=Path("gitops.yaml"), description="Repositories and write policy."
     )
+    verify_minutes: float = Field(
+        default=15, gt=0, description="Minutes that alerts have to stay clear after a merged fix."
+    )
+    cool_down_hours: float = Field(
+        default=24, ge=0, description="Hours in which nothing is proposed again after a no."
+    )
+    look_seconds: float = Field(
+        default=10, gt=0, description="Seconds a question about a change's surroundings may take."
+    )
+    production: tuple[str, ...] = Field(
+        default=Rules().production,
+        description="Namespaces and environments in which a change needs more care, as globs.",
+    )
+    price_cpu_hour: float | None = Field(
+        default=None, ge=0, description="Price of a CPU for an hour; unset: no cost is told."
+    )
+    price_gib_hour: float | None = Field(
+        default=None, ge=0, description="Price of a GiB of memory for an hour, likewise."
+    )
+    price_currency: str = Field(default="", description="What those prices are in, such as USD.")
+
+    @property
+    def rules(self) -> Rules:
+        """What the operator says about risk and cost."""
+        cpu, gib = self.price_cpu_hour, self.price_gib_hour
+        known = cpu is not None and gib is not None
+        prices = Prices(cpu or 0, gib or 0, self.price_currency) if known else None
+        return Rules(production=self.production, prices=prices)

@@ -1,0 +1,49 @@
+"""Put the parts of validation together, for the service and for whoever runs it in process."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from tocsin_cluster.port import Clusters
+from tocsin_gitops.config import GitOps
+from tocsin_kit.clock import Clock, SystemClock
+from tocsin_kit.graphs import Subgraph
+from tocsin_validation.convergence import Convergence
+from tocsin_validation.converging import Rules
+from tocsin_validation.handlers import Handlers
+from tocsin_validation.nodes import Nodes
+from tocsin_validation.ports import Check, Issues, Reader, Source
+from tocsin_validation.standing import Desk
+from tocsin_validation.state import ValidationState
+from tocsin_validation.surroundings.surveyor import Means
+from tocsin_validation.undoing import Undoing
+
+USUAL = Rules(verify=timedelta(minutes=15), cool_down=timedelta(hours=24))
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Everything that validation reads."""
+
+    gitops: GitOps
+    source: Source
+    clusters: Clusters
+    issues: Issues
+    runs: Reader
+    clock: Clock = field(default_factory=SystemClock)
+    rules: Rules = USUAL
+
+
+def assembled(
+    outside: Outside,
+    checks: Iterable[Check],
+    run_in: Callable[[Nodes], Subgraph[ValidationState]],
+    means: Means | None = None,
+) -> Handlers:
+    """Return the handlers; `run_in` makes the graph of the steps ready to run."""
+    gitops, source, clock = outside.gitops, outside.source, outside.clock
+    desk = Desk(source, outside.issues, outside.runs, clock)
+    converge = Convergence(gitops, source, desk, clock, outside.rules)
+    nodes = Nodes(gitops, source, checks, outside.clusters, converge, means=means)
+    undoing = Undoing(gitops, source, desk, clock, outside.rules)
+    return Handlers(run_in(nodes), undoing, outside.runs)
