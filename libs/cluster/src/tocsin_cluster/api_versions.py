@@ -17,6 +17,9 @@ _VERSIONS = {
     "argoproj.io/v1alpha1": "Application ApplicationSet AppProject Rollout",
     "kustomize.toolkit.fluxcd.io/v1": "Kustomization",
     "helm.toolkit.fluxcd.io/v2": "HelmRelease",
+    "source.toolkit.fluxcd.io/v1": """
+        GitRepository OCIRepository HelmRepository HelmChart Bucket
+    """,
     "monitoring.coreos.com/v1": "PrometheusRule ServiceMonitor PodMonitor",
     "gateway.networking.k8s.io/v1": "Gateway HTTPRoute GatewayClass",
     "keda.sh/v1alpha1": "ScaledObject",

@@ -58,7 +58,13 @@ class Nodes:
         found = await self._resolver.resolve(alert, finding)
         if isinstance(found, Unresolved):
             return {"answer": endings.unresolved(run_id, alert, found)}
-        return {"target": found.target, "base_sha": found.base_sha, "edits": list(found.edits)}
+        declared = state["hypothesis"].model_copy(update={"finding": found.finding})
+        return {
+            "hypothesis": declared,
+            "target": found.target,
+            "base_sha": found.base_sha,
+            "edits": list(found.edits),
+        }
 
     async def converge(self, state: ValidationState) -> ValidationState:
         """Decide what becomes of the pull requests of the issue, before anybody is asked."""
