@@ -45,8 +45,9 @@ def written(change: Proposed, of: ObjectRef) -> Manifest | None:
             raw = trees.read(manifests.select(manifests.read(file, data), of).node)
         except EditRefused:
             continue
-        if isinstance(raw, dict) and (of.kind in _ENDS or Manifest(raw).dig("spec", "selector")):
-            return Manifest(raw)
+        found = Manifest(raw) if isinstance(raw, dict) else None
+        if found and (of.kind in _ENDS or found.dig("spec", "selector") is not None):
+            return found
     return None
 
 

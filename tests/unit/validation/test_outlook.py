@@ -1,0 +1,246 @@
+"""What a change would come to: the object afterwards, amounts, effects and risk."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tocsin_cluster.manifest import Manifest
+from tocsin_contracts import (
+    ChangeOp,
+    CheckSeverity,
+    CheckVerdict,
+    EditOp,
+    ObjectRef,
+    Risk,
+)
+from tocsin_gitops.policy import WritePolicy
+from tocsin_testing import build
+from tocsin_validation.facts import Incident, Prices, Rules, Surroundings, told
+from tocsin_validation.outlook import amounts, preview, risk
+from tocsin_validation.outlook.effects import effects
+from tocsin_validation.ports import Proposed
+
+REF = ObjectRef(kind="Deployment", namespace="payments", name="payments-api")
+LIMIT = ("spec", "template", "spec", "containers", "[name=api]", "resources", "limits", "memory")
+RAW = {
+    "kind": "Deployment",
+    "metadata": {"name": "payments-api", "namespace": "payments"},
+    "spec": {
+        "replicas": 6,
+        "selector": {"matchLabels": {"app": "api"}},
+        "template": {
+            "spec": {
+                "containers": [
+                    {"name": "side", "resources": {"requests": {"cpu": "100m"}}},
+                    {"name": "api", "resources": {"limits": {"memory": "512Mi", "cpu": "1"}}},
+                ]
+            }
+        },
+    },
+}
+
+
+def change(path=LIMIT, op=ChangeOp.SET, old="512Mi", new="1Gi"):
+    return build.field_change(object=REF, path=path, op=op, old=old, new=new)
+
+
+def proposed(one=None, live=RAW, edit=None, **around) -> Proposed:
+    one = one or change()
+    known = Surroundings(live=told(Manifest(live)) if live else Surroundings().live, **around)
+    return Proposed(
+        alert=build.alert(),
+        hypothesis=build.hypothesis(finding=build.finding(change=one)),
+        target=build.target(),
+        edits=(edit or build.edit(path=one.path, old=one.old, new=one.new),),
+        before={},
+        after={},
+        modes={},
+        policy=WritePolicy(),
+        issue_key="k",
+        head_branch="tocsin/x",
+        around=known,
+    )
+
+
+def at(raw, *path):
+    return Manifest(raw).dig(*path)
+
+
+CONTAINERS = ("spec", "template", "spec", "containers")
+
+
+def test_a_changed_field_is_seen_in_a_copy_and_the_object_stays_as_it_is():
+    made = preview.applied(RAW, [change()])
+    assert at(made, *CONTAINERS, 1, "resources", "limits", "memory") == "1Gi"
+    assert at(RAW, *CONTAINERS, 1, "resources", "limits", "memory") == "512Mi"
+
+
+def test_what_is_added_brings_the_mappings_around_it():
+    path = (*LIMIT[:-2], "requests", "memory")
+    made = preview.applied(RAW, [change(path, ChangeOp.INSERT, None, "1Gi")])
+    assert at(made, *CONTAINERS, 1, "resources", "requests", "memory") == "1Gi"
+
+
+def test_an_item_is_appended_and_a_field_is_taken_away():
+    appended = preview.applied(
+        {"a": [1]}, [build.field_change(path=("a",), op=ChangeOp.APPEND, old=None, new=2)]
+    )
+    assert appended == {"a": [1, 2]}
+    gone = preview.applied(
+        {"a": 1, "b": [{"n": "x"}, {"n": "y"}]},
+        [build.field_change(path=("b", "[n=x]"), op=ChangeOp.DELETE, old=None, new=None)],
+    )
+    assert gone == {"a": 1, "b": [{"n": "y"}]}
+
+
+@pytest.mark.parametrize(
+    "path", [("spec", "nothing"), (*LIMIT[:4], "[name=web]", "image"), ("spec", "replicas", "x")]
+)
+def test_a_field_that_has_no_place_in_the_object_is_no_guess(path):
+    assert preview.applied(RAW, [change(path)]) is None
+    assert preview.states(proposed(change(path))) is None
+
+
+def test_what_the_cluster_shows_in_part_is_not_taken_for_all():
+    part = replace(proposed(), around=Surroundings(live=told(Manifest(RAW, whole=False))))
+    assert preview.states(part) is None
+
+
+def test_without_a_cluster_a_file_counts_if_it_holds_the_whole_object():
+    whole = (
+        b"kind: Deployment\nmetadata: {name: payments-api}\nspec:\n  selector: {}\n  replicas: 2\n"
+    )
+    patch = whole.replace(b"  selector: {}\n", b"")
+    scaling = change(("spec", "replicas"), old=2, new=3)
+    for data, seen in ((whole, 3), (patch, None)):
+        states = preview.states(replace(proposed(scaling, live=None), before={"a.yaml": data}))
+        assert (states[1].dig("spec", "replicas") if states else None) == seen
+
+
+def test_a_request_that_is_not_written_is_as_much_as_the_limit():
+    needs = amounts.needs(Manifest(RAW))
+    assert needs["requests.memory"] == 512 * 1024**2
+    assert needs["requests.cpu"] == amounts.read("1100m")
+    assert needs["limits.cpu"] == 1
+
+
+def test_a_pod_needs_as_much_as_its_largest_init_container():
+    spec = {"containers": [{"resources": {"requests": {"memory": "1Gi"}}}],
+            "initContainers": [{"resources": {"requests": {"memory": "3Gi"}}}]}  # fmt: skip
+    pod = Manifest({"kind": "Pod", "spec": spec})
+    assert amounts.needs(pod)["requests.memory"] == 3 * 1024**3
+
+
+def test_what_all_pods_ask_for_more_is_told_with_its_share_of_the_quota():
+    quota = {
+        "kind": "ResourceQuota",
+        "metadata": {"name": "compute"},
+        "status": {"hard": {"limits.memory": "20Gi"}, "used": {"limits.memory": "5.2Gi"}},
+    }
+    told_ = effects(proposed(quotas=told((Manifest(quota),))))
+    assert "limits.memory: +512 MiB x 6 pod(s), +3 GiB in all." in told_
+    assert "Quota compute: limits.memory goes from 26 % to 41 %." in told_
+    assert told_[0] == (f"The 6 pod(s) of {REF} are replaced by new ones, one after the other.")
+
+
+def test_a_cost_is_told_only_where_prices_are_configured():
+    prices = Prices(cpu_hour=0.04, gib_hour=0.005, currency="EUR")
+    assert not any("Cost" in one for one in effects(proposed()))
+    told_ = effects(proposed(rules=Rules(prices=prices)))
+    assert "Cost by what pods request: +10.95 EUR a month at the configured prices." in told_
+
+
+def test_a_change_of_the_number_of_pods_replaces_none():
+    told_ = effects(proposed(change(("spec", "replicas"), old=6, new=7)))
+    assert told_[0] == "6 pod(s) become 7."
+    assert not any("replaced" in one for one in told_)
+    assert "requests.memory: +512 MiB in all." in told_
+
+
+def test_where_nothing_is_known_no_effect_is_made_up():
+    assert effects(proposed(live=None)) == ()
+
+
+def reasons(of: Proposed, *checks):
+    return risk.assess(of, checks)
+
+
+def test_a_small_change_that_all_checks_agree_to_is_of_low_risk_and_needs_no_reason():
+    assert reasons(proposed(), build.check()) == (Risk.LOW, ())
+
+
+def test_what_could_not_be_told_raises_the_risk_and_is_named():
+    blind = {"verdict": CheckVerdict.UNKNOWN, "check": "shrug"}
+    for severity, wanted in (
+        (None, Risk.MEDIUM),
+        (CheckSeverity.MINOR, Risk.MEDIUM),
+        (CheckSeverity.CRITICAL, Risk.HIGH),
+    ):
+        level, why = reasons(proposed(), build.check(severity=severity, **blind))
+        assert (level, why) == (wanted, ("shrug could not be told",))
+
+
+def test_what_failed_and_is_shown_all_the_same_raises_the_risk():
+    bad = {"verdict": CheckVerdict.FAIL, "check": "no-freeze", "detail": "a freeze holds"}
+    level, why = reasons(proposed(), build.check(severity=CheckSeverity.MAJOR, **bad))
+    assert (level, why) == (Risk.HIGH, ("no-freeze failed: a freeze holds",))
+
+
+@pytest.mark.parametrize(
+    ("of", "level", "word"),
+    [
+        (proposed(edit=build.edit(path=("a", "image"))), Risk.HIGH, "image"),
+        (proposed(edit=build.edit(op=EditOp.INSERT)), Risk.HIGH, "more than a value"),
+        (
+            proposed(edit=build.edit(document=ObjectRef(kind="Job", namespace="p", name="j"))),
+            Risk.HIGH,
+            "made anew",
+        ),
+        (
+            proposed(edit=build.edit(document=REF.model_copy(update={"namespace": "kube-system"}))),
+            Risk.HIGH,
+            "whole cluster",
+        ),
+        (proposed(rules=Rules(production=("payments",))), Risk.MEDIUM, "production"),
+        (proposed(incident=told(Incident(environment="prod"))), Risk.MEDIUM, "production"),
+        (
+            proposed(edit=build.edit(document=REF.model_copy(update={"kind": "StatefulSet"}))),
+            Risk.MEDIUM,
+            "StatefulSet",
+        ),
+        (
+            proposed(change(("spec", "replicas"), old=6, new=12)),
+            Risk.MEDIUM,
+            "12 pods",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_rule_of_risk_says_why(of, level, word):
+    found, why = reasons(of)
+    assert found is level
+    assert word in why[0]
+
+
+def test_the_gravest_reason_comes_first():
+    of = proposed(rules=Rules(production=("payments",)), edit=build.edit(path=("a", "image")))
+    level, why = reasons(of)
+    assert level is Risk.HIGH
+    assert "image" in why[0]
+    assert "production" in why[1]
+
+
+VERDICTS = st.lists(st.sampled_from(list(CheckVerdict)), max_size=4)
+
+
+@given(VERDICTS, st.sampled_from(list(CheckVerdict)))
+def test_one_more_check_never_lowers_the_risk_and_only_a_pass_leaves_it_low(before, one):
+    order = (Risk.LOW, Risk.MEDIUM, Risk.HIGH)
+    checks = [build.check(verdict=verdict) for verdict in before]
+    less, _ = reasons(proposed(), *checks)
+    more, _ = reasons(proposed(), *checks, build.check(verdict=one))
+    assert order.index(more) >= order.index(less)
+    told_all = {*before, one} == {CheckVerdict.PASS}
+    assert (more is Risk.LOW) == told_all
