@@ -28,7 +28,7 @@ _RIGHTS = "rbac.authorization.k8s.io/v1"
 def plural(kind: str) -> str:
     """Return what the API calls the objects of a kind."""
     word = kind.lower()
-    if word.endswith("policy"):
+    if word.endswith(("policy", "repository")):
         return f"{word[:-1]}ies"
     return word if word == "endpoints" else f"{word}{'es' if word.endswith('s') else 's'}"
 
