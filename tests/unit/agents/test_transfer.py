@@ -51,7 +51,7 @@ def test_an_agent_may_be_kept_from_its_parent_and_its_peers():
     upward = agent("nodes", disallow_transfer_to_peers=True)
     team = Team(agent("lead", sub_agents=[alone, upward]))
     assert names(team.reachable("pods")) == []
-    assert team.offer("pods") is None
+    assert team.offer("pods", {}) is None
     assert names(team.reachable("nodes")) == ["lead"]
 
 

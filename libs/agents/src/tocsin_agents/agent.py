@@ -20,6 +20,22 @@ Request = str | Mapping[str, Any] | BaseModel
 """What an agent is asked: a text, or the fields of its input schema."""
 
 
+@dataclass(frozen=True, slots=True)
+class External:
+    """An agent elsewhere as a sub-agent: it is asked, its answer comes back, its parent goes on.
+
+    It is asked through the tool `NAME.ask`, which has to be among its parent's tools; while that is
+    away nobody can hand over to it.
+    """
+
+    name: str
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool that asks it."""
+        return f"{self.name}.ask"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """One agent. It may hand over to its `sub_agents`, to its parent and to its peers.
@@ -34,7 +50,7 @@ class Agent:
     model: Model
     instructions: Instructions = ""
     tools: Sequence[Tool | Toolset] = ()
-    sub_agents: Sequence["Agent"] = ()
+    sub_agents: Sequence["Agent | External"] = ()
     input_schema: type[BaseModel] | None = None
     output_schema: type[BaseModel] | None = None
     output_key: str = ""

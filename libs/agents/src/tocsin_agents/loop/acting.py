@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from tocsin_agents.callbacks import first
 from tocsin_agents.limits.budgets import Limit
 from tocsin_agents.loop import events
-from tocsin_agents.loop.calling import Calling, Made, arguments_of, identity, refusal, repeats
+from tocsin_agents.loop.calling import Calling, Made, identity, refusal, repeats
+from tocsin_agents.loop.elsewhere import asking, target, unasked
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.finishing import finish_object, validated
 from tocsin_agents.loop.offering import SUBMIT
@@ -39,21 +40,25 @@ class Acting:
         if not calls:
             _nudge(turn)
             return
-        made = {made.call.id: made for made in await self._own(turn, calls)}
+        elsewhere = self.team.elsewhere(turn.agent.name, tools)
+        asked = {call.id: to for call in calls if (to := target(call)) in elsewhere}
+        made = {made.call.id: made for made in await self._own(turn, calls, asked)}
         rest = [call for call in calls if call.id not in made]
         if turn.over:
             why = "the run ends with the result in this answer"
             made |= {call.id: refusal(call, why) for call in rest}
         else:
-            made |= {done.call.id: done for done in await self._tools(turn, tools, rest)}
+            made |= {done.call.id: done for done in await self._tools(turn, tools, rest, asked)}
         for call in calls:
             turn.say(made[call.id].message)
-        if TRANSFER in {call.name for call in calls if made[call.id].used}:
+        if "agent" in turn.set:
             turn.set["since"] = len(turn.was["messages"]) + len(turn.said)
         if _withholds(turn, calls):
             _nudge(turn)
 
-    async def _own(self, turn: Turn, calls: Sequence[ToolCall]) -> list[Made]:
+    async def _own(
+        self, turn: Turn, calls: Sequence[ToolCall], asked: Mapping[str, str]
+    ) -> list[Made]:
         """Answer what is no tool but the loop's own: the result, and the first handover."""
         made: list[Made] = []
         schema = turn.agent.output_schema
@@ -61,12 +66,12 @@ class Acting:
         if schema and given:
             made.append(await _submitted(turn, given, schema))
         if not turn.over:
-            handovers = [call for call in calls if call.name == TRANSFER]
+            handovers = [call for call in calls if call.name == TRANSFER and call.id not in asked]
             made += [await self._handed_over(turn, call) for call in handovers]
         return made
 
     async def _handed_over(self, turn: Turn, call: ToolCall) -> Made:
-        to = str((arguments_of(call) or {}).get("agent", ""))
+        to = target(call)
         names = [other.name for other in self.team.reachable(turn.agent.name)]
         if to not in names:
             return refusal(
@@ -83,12 +88,17 @@ class Acting:
         return Made(call, own(call, result), used=True)
 
     async def _tools(
-        self, turn: Turn, tools: Mapping[str, Tool], calls: Sequence[ToolCall]
+        self,
+        turn: Turn,
+        tools: Mapping[str, Tool],
+        calls: Sequence[ToolCall],
+        asked: Mapping[str, str],
     ) -> list[Made]:
-        refused = self._refused(turn, calls)
+        """Use tools; who is elsewhere is `asked`, by the id of the call, through one of them."""
+        refused = self._refused(turn, calls) | unasked(turn, calls, asked, self.engine)
         begun = self.engine.clock()
-        wanted = [call for call in calls if call.id not in refused]
-        made = await Calling(self.engine).make(turn, tools, wanted, self._seconds(turn))
+        wanted = [asking(call, asked) for call in calls if call.id not in refused]
+        made = await Calling(self.engine, asked).make(turn, tools, wanted, self._seconds(turn))
         seconds = max(0.0, self.engine.clock() - begun)
         spent = Spending(tool_calls=sum(done.used for done in made), seconds=seconds)
         turn.pay(spent)

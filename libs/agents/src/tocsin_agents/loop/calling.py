@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tocsin_agents.callbacks import first, recovered, rewritten
@@ -58,9 +58,10 @@ def repeats(messages: Sequence[Message]) -> Counter[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """Makes calls."""
+    """Makes calls. `asked` says by the id of a call which other agent answers it."""
 
     engine: Engine
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     async def make(
         self, turn: Turn, tools: Mapping[str, Tool], calls: Sequence[ToolCall], seconds: float
@@ -88,13 +89,16 @@ class Calling:
         if call.name not in tools:
             known = ", ".join(tools) or "none"
             return refusal(call, f"there is no tool {call.name!r}; there are: {known}")
-        name = turn.agent.name
-        await turn.invocation.hear(events.ToolStarted(agent=name, call=call.id, tool=call.name))
+        name, other = turn.agent.name, self.asked.get(call.id)
+        if other:
+            await turn.invocation.hear(events.Transferred(agent=name, to=other))
+        author = other or name
+        await turn.invocation.hear(events.ToolStarted(agent=author, call=call.id, tool=call.name))
         begun = self.engine.clock()
         result = await self._hooked(turn, tools[call.name], call, arguments, seconds)
         message = await self.engine.quoting.message(turn.invocation.scope, call, result)
         ended = events.ToolEnded(
-            agent=name,
+            agent=author,
             call=call.id,
             tool=call.name,
             status=result.status,
@@ -102,6 +106,9 @@ class Calling:
             ref=message.ref,
         )
         await turn.invocation.hear(ended)
+        if other:
+            message = message.model_copy(update={"author": other})
+            await turn.invocation.hear(events.Transferred(agent=other, to=name))
         return Made(call, message, used=result.status is not Status.REFUSED)
 
     async def _hooked(
@@ -125,7 +132,7 @@ class Calling:
         cancel, grace = turn.invocation.cancel, self.engine.grace_seconds
         try:
             async with watching(seconds, cancel, grace=grace):
-                return await tool.call(arguments, _context(turn, call))
+                return await tool.call(arguments, self._context(turn, call))
         except StoppedError as stopped:
             if stopped.why is Stop.CANCELLED:
                 message = "It was still running when the run was cancelled."
@@ -133,6 +140,16 @@ class Calling:
             raise TransientError(f"{call.name} did not answer within {seconds:g} s") from None
         except OSError as error:
             raise TransientError(f"{call.name} failed: {error}") from error
+
+    def _context(self, turn: Turn, call: ToolCall) -> ToolContext:
+        given, author = turn.invocation.tools, self.asked.get(call.id, turn.agent.name)
+
+        async def progress(text: str) -> None:
+            told = events.ToolProgressed(agent=author, call=call.id, tool=call.name, text=text)
+            await turn.invocation.hear(told)
+            await given.progress(text)
+
+        return replace(given, progress=progress)
 
     async def _failed(self, turn: Turn, call: ToolCall, error: TocsinError) -> ToolResult:
         try:
@@ -147,15 +164,3 @@ def _is_flat(value: Any, levels: int) -> bool:
         return True
     inner = value.values() if isinstance(value, dict) else value
     return levels > 0 and all(_is_flat(one, levels - 1) for one in inner)
-
-
-def _context(turn: Turn, call: ToolCall) -> ToolContext:
-    given = turn.invocation.tools
-
-    async def progress(text: str) -> None:
-        name = turn.agent.name
-        told = events.ToolProgressed(agent=name, call=call.id, tool=call.name, text=text)
-        await turn.invocation.hear(told)
-        await given.progress(text)
-
-    return replace(given, progress=progress)

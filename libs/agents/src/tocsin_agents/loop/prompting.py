@@ -55,7 +55,7 @@ class Prompting:
         ending = [submit(schema)] if schema else []
         if turn.closing or turn.was["must_submit"]:
             return tuple(ending)
-        handing = self.team.offer(turn.agent.name)
+        handing = self.team.offer(turn.agent.name, tools)
         hops_left = turn.was["hops"] < self.engine.limits.transfers
         transfer = [handing] if handing and hops_left else []
         return (*map(offered, tools.values()), *transfer, *ending)

@@ -39,7 +39,8 @@ class ExternalAgent(BaseModel):
     """Where an agent is, and what it may cost; what it may do is decided here, not by its card.
 
     Without `capability: read` it counts as one that changes things, and is offered to nobody who
-    may only read. `private` allows hosts of networks that are not public, also without TLS.
+    may only read. A `sub_agent` can be handed over to beside. `private` allows hosts of networks
+    that are not public, also without TLS.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,6 +51,7 @@ class ExternalAgent(BaseModel):
     agent: Name | None = None
     token: SecretStr | None = None
     capability: Capability = Capability.WRITE
+    sub_agent: bool = False
     allow: tuple[str, ...] = ()
     private: bool = False
     seconds: float = Field(default=120, gt=0)

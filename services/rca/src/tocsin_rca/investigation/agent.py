@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from tocsin_agents.agent import Agent
+from tocsin_agents.agent import Agent, External
 from tocsin_agents.callbacks import Callbacks, Step
 from tocsin_agents.models.port import Model
 from tocsin_agents.tools.port import Toolset
@@ -19,9 +19,16 @@ NAME = "investigator"
 
 
 def investigator(
-    model: Model, tools: Toolset, rejected: Iterable[CauseClass], now: Callable[[], datetime]
+    model: Model,
+    tools: Toolset,
+    rejected: Iterable[CauseClass],
+    now: Callable[[], datetime],
+    others: Iterable[str] = (),
 ) -> Agent:
-    """Return the agent; a result that points at what it never saw goes back to it once."""
+    """Return the agent; a result that points at what it never saw goes back to it once.
+
+    `others` are agents elsewhere that it may hand over to, through their tools.
+    """
     gathering, ruled_out = Gathering(now), frozenset(rejected)
 
     async def check(step: Step, result: BaseModel) -> str | None:
@@ -41,6 +48,7 @@ def investigator(
         model=model,
         instructions=telling.ROLE,
         tools=(tools,),
+        sub_agents=tuple(map(External, others)),
         output_schema=Submission,
         callbacks=Callbacks(
             after_tool=(gathering.keep,),

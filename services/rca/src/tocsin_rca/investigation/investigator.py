@@ -62,7 +62,7 @@ class Investigator:
         Raises TransientError where the work can go on later.
         """
         scene = await self._scenes.of(known)
-        await scene.minutes.began(scene.clusters, scene.now)
+        await scene.minutes.began(scene)
         told = await self._told(known, scene, cancel, asked)
         await scene.minutes.came_to(told)
         return told
@@ -96,7 +96,8 @@ class Investigator:
 
     def _loop(self, known: Known, scene: Scene) -> Loop:
         rejected = [one.cause for one in known.rejections]
-        agent = investigator(scene.model, scene.tools, rejected, scene.world.clock.now)
+        now = scene.world.clock.now
+        agent = investigator(scene.model, scene.tools, rejected, now, scene.sub_agents)
         return Loop(agent, self._engine, self._saver)
 
     def _work(self, known: Known, scene: Scene) -> Work:

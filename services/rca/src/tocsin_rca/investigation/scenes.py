@@ -26,7 +26,7 @@ from tocsin_rca.tools.arguments import ONLY_CLUSTER
 class Minutes(Protocol):
     """Is told how an investigation goes on."""
 
-    async def began(self, clusters: ClusterContext, now: datetime) -> None:
+    async def began(self, scene: "Scene") -> None:
         """Hear with what it begins."""
 
     async def granted(self, extension: Extension, model_calls: int) -> None:
@@ -39,7 +39,7 @@ class Minutes(Protocol):
 class Unheard:
     """Keeps nothing."""
 
-    async def began(self, clusters: ClusterContext, now: datetime) -> None:
+    async def began(self, scene: "Scene") -> None:
         """Keep nothing."""
 
     async def granted(self, extension: Extension, model_calls: int) -> None:
@@ -51,13 +51,17 @@ class Unheard:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Whom one investigation asks; `world` is for what is looked up after the model's result."""
+    """Whom one investigation asks; `world` is for what is looked up after the model's result.
+
+    `sub_agents` are agents elsewhere, which have a tool among the `tools`.
+    """
 
     model: Model
     tools: Toolset
     clusters: ClusterContext
     now: datetime
     world: World
+    sub_agents: tuple[str, ...] = ()
     minutes: Minutes = field(default_factory=Unheard)
 
 
@@ -77,6 +81,7 @@ class Living:
     catalogue: Callable[[Fleet], Catalogue]
     limits: Limits
     transcripts: Transcripts | None = None
+    sub_agents: tuple[str, ...] = ()
 
     async def of(self, known: Known) -> Scene:
         """Look at the clusters, and open the transcript."""
@@ -84,7 +89,7 @@ class Living:
         clusters, now = await fleet.look(), self.world.clock.now()
         tools = self.catalogue(fleet)
         if self.transcripts is None:
-            return Scene(self.model, tools, clusters, now, self.world)
+            return Scene(self.model, tools, clusters, now, self.world, self.sub_agents)
         scribe = Scribe(self.transcripts, known.run_id, known.attempt)
         await scribe.open()
         return Scene(
@@ -93,7 +98,8 @@ class Living:
             clusters,
             now,
             taped(self.world, cluster_of(known.alert), scribe),
-            Written(scribe, self.model.name, self.limits),
+            self.sub_agents,
+            Written(scribe, self.limits),
         )
 
     def _fleet(self, known: Known) -> Fleet:
@@ -110,12 +116,17 @@ class Written:
     """Minutes in a transcript."""
 
     scribe: Scribe
-    model: str
     limits: Limits
 
-    async def began(self, clusters: ClusterContext, now: datetime) -> None:
+    async def began(self, scene: "Scene") -> None:
         """Write it, unless an earlier worker did: the conversation began with that."""
-        told = Beginning(at=now, clusters=clusters, model=self.model, limits=self.limits)
+        told = Beginning(
+            at=scene.now,
+            clusters=scene.clusters,
+            model=scene.model.name,
+            limits=self.limits,
+            sub_agents=scene.sub_agents,
+        )
         await self.scribe.once("begin", told)
 
     async def granted(self, extension: Extension, model_calls: int) -> None:
@@ -141,4 +152,5 @@ class Played:
         """Return it as it was."""
         del known
         began = self.prompter.beginning
-        return Scene(self.prompter, self.prompter, began.clusters, began.at, self.world)
+        prompter, others = self.prompter, began.sub_agents
+        return Scene(prompter, prompter, began.clusters, began.at, self.world, others)

@@ -20,6 +20,7 @@ class Beginning(Value):
     clusters: ClusterContext
     model: str
     limits: Limits
+    sub_agents: tuple[str, ...] = ()
 
 
 class Part(Value):
