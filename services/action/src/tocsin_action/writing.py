@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tocsin_action.ports import Forges, Issues, Source
 from tocsin_contracts import Event, Intent, Plan, PullRequestOpened, PullRequestUpdated, RunId
@@ -72,18 +73,20 @@ class Writer:
         pull = next((one for one in pulls if one.url == written.url), None)
         if pull is None:
             raise TransientError(f"{plan.target.repo}: the pull request is not to be seen yet")
-        kind = PullRequestOpened if plan.intent is Intent.OPEN else PullRequestUpdated
-        return kind(
-            run_id=run_id,
-            repo=plan.target.repo,
-            url=pull.url,
-            head_branch=plan.head_branch,
-            commit=written.commit,
-            plan_hash=plan.plan_hash,
-            title=plan.title,
-            number=pull.number,
-            issue_key=plan.issue_key,
-        )
+        told: dict[str, Any] = {
+            "run_id": run_id,
+            "repo": plan.target.repo,
+            "url": pull.url,
+            "head_branch": plan.head_branch,
+            "commit": written.commit,
+            "plan_hash": plan.plan_hash,
+            "title": plan.title,
+            "number": pull.number,
+            "issue_key": plan.issue_key,
+        }
+        if plan.intent is Intent.OPEN:
+            return PullRequestOpened(**told)
+        return PullRequestUpdated(**told)
 
     async def _open_pull(self, repository: Repository, plan: Plan) -> PullRequest | None:
         pulls = await self._source.pulls(repository, plan.head_branch)
