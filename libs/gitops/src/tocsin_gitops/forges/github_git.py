@@ -1,26 +1,24 @@
 """Commits and branches through GitHub's git data API, so that equal requests make equal commits."""
 
 import base64
-import hashlib
 from pathlib import PurePosixPath
 
 from pydantic import BaseModel
 
 from tocsin_gitops.config import Repository
+from tocsin_gitops.forges import commits
+from tocsin_gitops.forges.commits import Kept
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
 from tocsin_gitops.hosts.client import at
 from tocsin_gitops.hosts.failures import ConflictError, NotFoundError
 from tocsin_gitops.hosts.github_api import GitHubApi
 from tocsin_kit.errors import PermanentError, TransientError
 
-OURS = "tocsin/"
-"""How every branch begins that is ever written to."""
-
 NO_COMMIT = "no commit"
 _NEW_FILE = "100644"
 _PLAIN_FILES = (_NEW_FILE, "100755")
 _FOLDER = "040000"
-_AUTHOR = {"name": "Tocsin", "email": "tocsin@localhost"}
+_AUTHOR = {"name": commits.AUTHOR, "email": commits.EMAIL}
 
 
 class _Object(BaseModel):
@@ -66,7 +64,7 @@ class GitData:
         path = at("git", "commits", request.parent_sha)
         parent = await self._api.get(_Commit, repository, path)
         made = {
-            "message": f"{request.title}\n\n{request.body}".strip() + "\n",
+            "message": commits.message(request),
             "tree": await self._tree(request, parent.tree.sha),
             "parents": [request.parent_sha],
             "author": {**_AUTHOR, "date": parent.committer.date},
@@ -84,7 +82,8 @@ class GitData:
 
     async def create(self, request: PullRequestRequest, commit: str) -> None:
         """Create the branch; one that is there must be at this very commit: else BranchTaken."""
-        made = {"ref": f"refs/heads/{_ours(request)}", "sha": commit}
+        commits.refuse_other_branches(request)
+        made = {"ref": f"refs/heads/{request.head_branch}", "sha": commit}
         try:
             await self._api.send(_Ref, "POST", request.repository, "/git/refs", made)
         except ConflictError as refused:
@@ -98,7 +97,8 @@ class GitData:
 
     async def advance(self, request: PullRequestRequest, commit: str) -> None:
         """Move the branch from the approved parent to its child; BranchTaken if it is elsewhere."""
-        path = at("git", "refs", "heads", *_ours(request).split("/"))
+        commits.refuse_other_branches(request)
+        path = at("git", "refs", "heads", *request.head_branch.split("/"))
         to = {"sha": commit, "force": False}
         try:
             await self._api.send(_Ref, "PATCH", request.repository, path, to)
@@ -126,7 +126,7 @@ class GitData:
     async def _blob(self, repository: Repository, path: str, data: bytes) -> str:
         made = {"content": base64.b64encode(data).decode(), "encoding": "base64"}
         sha = (await self._api.send(_Object, "POST", repository, "/git/blobs", made)).sha
-        if sha != _blob_id(data):
+        if not Kept(sha, is_plain=True).holds(data):
             raise PermanentError(f"{path!r}: the forge stored other bytes than were approved")
         return sha
 
@@ -165,16 +165,3 @@ class _Modes:
                 raise PermanentError(f"{self._repository.name!r}: a folder has too many files")
             self._folders[folder] = {entry.path: entry for entry in tree.tree}
         return self._folders[folder]
-
-
-def _ours(request: PullRequestRequest) -> str:
-    """Return the branch to write, right before it is written; PermanentError for any but ours."""
-    branch = request.head_branch
-    others = (request.base_branch, request.repository.branch)
-    if not branch.startswith(OURS) or branch in others:
-        raise PermanentError(f"the branch {branch!r} is never written: it is none of ours")
-    return branch
-
-
-def _blob_id(data: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

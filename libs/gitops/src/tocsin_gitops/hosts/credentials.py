@@ -36,12 +36,11 @@ def tokens(
 
     Who only reads may do so as nobody; PermanentError names the variable that a writer lacks.
     """
-    if provider.app_id:
+    reads_alone = not writing and _reads_alone(provider, environment)
+    if provider.app_id and not reads_alone:
         return _app(provider, environment, clock, writing=writing, transport=transport)
     rights = (_WRITING if writing else _READING).get(provider.type, "no rights")
-    variable = provider.token_env
-    if not writing and provider.read_token_env:
-        variable = provider.read_token_env
+    variable = provider.read_token_env if reads_alone else provider.token_env
     value = environment.get(variable, "").strip() if variable else ""
     if writing and not value:
         raise PermanentError(
@@ -49,6 +48,13 @@ def tokens(
             f"{rights}"
         )
     return PlainToken(variable or "token_env", value, rights)
+
+
+def _reads_alone(provider: Provider, environment: Mapping[str, str]) -> bool:
+    """Whether reading has a token of its own; the one that writes may be given to others only."""
+    writes = provider.app_key_env if provider.app_id else provider.token_env
+    named = provider.read_token_env
+    return bool(named) and bool(environment.get(named) or not environment.get(writes))
 
 
 def _app(

@@ -53,7 +53,7 @@ class Pull(BaseModel):
     def read(self) -> PullRequest:
         """Return it in our words."""
         merged = self.merged_at is not None
-        ended = PullState.MERGED if merged else PullState.CLOSED
+        unmerged = PullState.OPEN if self.state == "open" else PullState.CLOSED
         return PullRequest(
             number=self.number,
             title=self.title,
@@ -61,7 +61,7 @@ class Pull(BaseModel):
             head_branch=self.head.ref,
             base_branch=self.base.ref,
             commit=self.head.sha,
-            state=PullState.OPEN if self.state == "open" else ended,
+            state=PullState.MERGED if merged else unmerged,
             opened_at=self.created_at,
             url=self.html_url,
             ended_at=self.merged_at or self.closed_at,

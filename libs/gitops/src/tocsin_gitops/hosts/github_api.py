@@ -1,6 +1,7 @@
 """The parts of GitHub's REST API that reading and writing share: addresses, pages, conflicts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -33,16 +34,15 @@ class GitHubApi:
 
     async def me(self, repository: Repository) -> str:
         """Return the id of the account that we write as."""
-        return await self._client.me(repository.name)
+        with _patient():
+            return await self._client.me(repository.name)
 
     async def get(
         self, shape: type[T], repository: Repository, path: str, params: Params | None = None
     ) -> T:
         """Return what is there."""
-        try:
+        with _patient():
             return await self._client.get(shape, repository.name, _full(repository, path), params)
-        except ConflictError as error:
-            raise _patient(error) from error
 
     async def send(
         self,
@@ -54,10 +54,8 @@ class GitHubApi:
     ) -> T:
         """Write once and return the answer; ConflictError for what GitHub does not accept."""
         name = repository.name
-        try:
+        with _patient():
             return await self._client.send(shape, method, name, _full(repository, path), body)
-        except ConflictError as error:
-            raise _patient(error) from error
 
     async def pages(
         self, shape: type[list[T]], repository: Repository, path: str, params: Params, most: int
@@ -77,5 +75,11 @@ def _full(repository: Repository, path: str) -> str:
     return at("repos", *repository.name.split("/")) + path
 
 
-def _patient(error: ConflictError) -> ConflictError | TransientError:
-    return TransientError(str(error)) if error.status == HTTPStatus.CONFLICT else error
+@contextmanager
+def _patient() -> Iterator[None]:
+    try:
+        yield
+    except ConflictError as error:
+        if error.status != HTTPStatus.CONFLICT:
+            raise
+        raise TransientError(str(error)) from error
