@@ -10,6 +10,7 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
+from tocsin_gitops.providers import KNOWN
 from tocsin_kit.topology import GIB, STREAMS
 
 ROOT = Path(__file__).parents[2]
@@ -122,9 +123,18 @@ def test_only_action_can_write_to_the_repositories():
         name
         for name in OURS
         for volume in SERVICES[name].get("volumes", ())
-        if not volume["read_only"]
+        if not volume["read_only"] and volume["source"] != "mirrors"
     }
     assert writers == {"action"}
+
+
+def test_only_action_gets_tokens_that_write():
+    tokens = {"GITHUB_TOKEN", "GITLAB_TOKEN", "CODEBERG_TOKEN"}
+    assert {name for name in OURS if tokens & set(_given(name))} == {"action"}
+    assert {p.token_env for p in KNOWN if p.token_env} == tokens
+    read = {p.read_token_env for p in KNOWN if p.read_token_env}
+    assert {name for name in OURS if read & set(_given(name))} == {"rca", "validation"}
+    assert [read - set(_given(name)) for name in ("rca", "validation")] == [set(), set()]
 
 
 def test_the_store_forgets_nothing_by_itself():

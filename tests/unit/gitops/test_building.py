@@ -4,6 +4,7 @@ import pytest
 
 from tocsin_gitops import forges, hosts
 from tocsin_gitops.config import GitOps, Repository
+from tocsin_gitops.hosts import credentials
 from tocsin_gitops.providers import Provider
 from tocsin_kit.errors import PermanentError
 from tocsin_testing.fakes import FakeClock
@@ -42,6 +43,34 @@ def test_who_writes_needs_a_token_and_is_told_which(host, variable):
     with pytest.raises(PermanentError, match=rf"{host}: .*{variable}"):
         forges.build(allowing(host), {}, CLOCK)
     assert hosts.build(allowing(host), {}, CLOCK).keys() == {"local", host}
+
+
+@pytest.mark.parametrize(
+    ("environment", "token"),
+    [
+        ({"GITHUB_TOKEN": "writes"}, "writes"),
+        ({"GITHUB_TOKEN": "writes", "GITHUB_READ_TOKEN": "reads"}, "reads"),
+        ({"GITHUB_READ_TOKEN": "reads"}, "reads"),
+        ({}, ""),
+    ],
+)
+async def test_who_reads_takes_the_weakest_token_there_is(environment, token):
+    provider = GitOps().provider("github.com")
+    found = credentials.tokens(provider, environment, CLOCK, writing=False)
+    assert await found.token("shop/gitops") == token
+
+
+async def test_who_reads_needs_no_key_of_an_app():
+    app = Provider(
+        host="git.acme.example",
+        type="github",
+        app_id="1",
+        app_key_env="ACME_KEY",
+        read_token_env="ACME_READER",
+    )
+    found = credentials.tokens(app, {"ACME_READER": "reads"}, CLOCK, writing=False)
+    assert await found.token("shop/gitops") == "reads"
+    assert await credentials.tokens(app, {}, CLOCK, writing=False).token("shop/gitops") == ""
 
 
 def test_hosts_that_no_repository_is_on_need_no_token():

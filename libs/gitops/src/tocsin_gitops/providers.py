@@ -65,7 +65,7 @@ class Provider(BaseModel):
     read_token_env: str = Field(
         default="",
         pattern=_VARIABLE,
-        description="Names the token for reading; that of token_env if left out.",
+        description="Names the token for reading; that of token_env serves if it is not set.",
     )
     app_id: str = Field(default="", description="GitHub App instead of a token; GitHub only.")
     app_key_env: str = Field(
@@ -104,14 +104,22 @@ class Provider(BaseModel):
 
 
 _KNOWN = (
-    (LOCAL, HostType.LOCAL, "", ""),
-    ("github.com", HostType.GITHUB, "https://api.github.com", "GITHUB_TOKEN"),
-    ("gitlab.com", HostType.GITLAB, "", "GITLAB_TOKEN"),
-    ("codeberg.org", HostType.GITEA, "", "CODEBERG_TOKEN"),
+    ("github.com", HostType.GITHUB, "https://api.github.com", "GITHUB"),
+    ("gitlab.com", HostType.GITLAB, "", "GITLAB"),
+    ("codeberg.org", HostType.GITEA, "", "CODEBERG"),
 )
 
-KNOWN: tuple[Provider, ...] = tuple(
-    Provider(host=host, type=type_, api_base=base, token_env=variable)
-    for host, type_, base, variable in _KNOWN
+KNOWN: tuple[Provider, ...] = (
+    Provider(host=LOCAL, type=HostType.LOCAL),
+    *(
+        Provider(
+            host=host,
+            type=type_,
+            api_base=base,
+            token_env=f"{name}_TOKEN",
+            read_token_env=f"{name}_READ_TOKEN",
+        )
+        for host, type_, base, name in _KNOWN
+    ),
 )
 """What needs no entry; an entry for the same host wins."""
