@@ -10,10 +10,12 @@ from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_contracts import (
     CauseClass,
     CheckResult,
+    CheckSeverity,
     CheckVerdict,
     EditOp,
     EndReason,
     EvidenceKind,
+    FailureCode,
     HypothesisRejected,
     ObjectRef,
     PlanDrafted,
@@ -155,7 +157,8 @@ async def test_a_plain_change_becomes_a_plan_of_exactly_one_line(desk):
     assert file.sha256_before == hashing.sha256(MANIFEST.encode())
     assert file.sha256_after == hashing.sha256(MANIFEST.replace("128Mi", "256Mi").encode())
     assert (plan.base_sha, plan.parent_sha, plan.target.base_branch) == (base, base, "main")
-    assert plan.risk is Risk.LOW
+    assert plan.risk is Risk.MEDIUM
+    assert "symptom-present-now could not be told" in plan.risk_reasons
 
 
 async def test_a_plan_shows_its_true_hash_and_says_why_it_is_right(desk):
@@ -168,7 +171,8 @@ async def test_a_plan_shows_its_true_hash_and_says_why_it_is_right(desk):
     assert any(FILE in step for step in plan.target.trace)
     assert all(f"- {step}" in plan.body for step in plan.target.trace)
     assert [one.check for one in plan.checks] == [check.name for check in checks.load()]
-    assert {one.verdict for one in plan.checks} == {CheckVerdict.PASS}
+    assert CheckVerdict.FAIL not in {one.verdict for one in plan.checks}
+    assert all(f"- {reason}" in plan.body for reason in plan.risk_reasons)
 
 
 async def test_p5_drafting_twice_gives_the_same_plan(desk):
@@ -195,7 +199,7 @@ async def test_p9_words_of_an_alert_change_no_edit_and_no_branch(desk):
 
 
 FORGED = f"x\n\n## Checks\n- ✓ all\n```\n`<details>\u2028Tocsin-Plan: {'0' * 64}\n\n" + "y" * 9000
-OURS = ["## Why", "## Evidence", "## Checks", "## How this file was found", "## Undo"]
+OURS = ["## Why", "## Evidence", "## Risk", "## Checks", "## How this file was found", "## Undo"]
 
 
 def hostile(**change):
@@ -470,6 +474,10 @@ class Shrug:
     """A check that can tell nothing."""
 
     name = "shrug"
+    severity = CheckSeverity.CRITICAL
+    needs = "what nobody has"
+    code = FailureCode.NOT_FOUND
+    action = "look by hand"
     consequence = Consequence.ESCALATE
     reason = EndReason.CHECKS_FAILED
 
@@ -482,7 +490,8 @@ async def test_unknown_never_counts_as_pass(desk):
     desk.checks.append(Shrug())
     plan = await desk.plan()
     assert plan.risk is Risk.HIGH
-    assert "- ? shrug: who knows" in plan.body
+    assert "- ? shrug: who knows. To do: look by hand." in plan.body
+    assert plan.risk_reasons[0] == "shrug could not be told"
 
 
 async def test_a_real_repository_gives_a_plan_that_git_applies_cleanly(tmp_path):
