@@ -27,6 +27,7 @@ from tocsin_contracts import (
 from tocsin_gitops import config, forges, secrets
 from tocsin_gitops.repositories import repositories
 from tocsin_kit import approvals
+from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.issues import Issues
@@ -69,8 +70,19 @@ def build(flags: Sequence[str] = ()) -> Service:
         patience=patience(settings),
     )
     handlers = Handlers(acting, records, parts.reader, clock, following)
+    listen(parts.bus, handlers, following)
+    return Service(
+        settings=settings,
+        port=settings.action_port,
+        parts=parts,
+        resources=[source],
+        secrets=secrets.known(gitops, os.environ),
+    )
+
+
+def listen(bus: Bus, handlers: Handlers, following: Following) -> None:
+    """Subscribe."""
     waiting, applying = RunState.AWAITING_APPROVAL, RunState.APPLYING
-    bus = parts.bus
     bus.on(PlanDrafted, handlers.on_plan_drafted, move(RunState.VALIDATING))
     writing = replace(move(waiting, during=applying), stoppable=False)  # half a write helps nobody
     bus.on(ApprovalGranted, handlers.on_approval_granted, writing)
@@ -82,13 +94,6 @@ def build(flags: Sequence[str] = ()) -> Service:
     bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, move(waiting))
     bus.on_timer(TimerKind.PULL_LOOK, following.on_pull_look, OPEN)
     bus.on_timer(TimerKind.FIX_LOOK, following.on_fix_look, OPEN)
-    return Service(
-        settings=settings,
-        port=settings.action_port,
-        parts=parts,
-        resources=[source],
-        secrets=secrets.known(gitops, os.environ),
-    )
 
 
 def patience(settings: Settings) -> Patience:
