@@ -84,8 +84,14 @@ class InMemory:
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         return self._steps[int(sha, 16)].files.get(path)
 
-    async def find_pull(self, repo: Repository, head_branch: str) -> None:
-        return None
+    async def pulls(self, repo: Repository, head_branch: str) -> tuple[()]:
+        return ()
+
+    async def open_pulls(self, repo: Repository) -> tuple[()]:
+        return ()
+
+    async def touched(self, repo: Repository, number: int) -> tuple[()]:
+        return ()
 
     async def branch(self, repo: Repository, name: str) -> None:
         return None
