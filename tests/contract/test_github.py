@@ -159,7 +159,7 @@ async def test_an_app_asks_for_its_tokens_as_github_describes_it(tmp_path):
     world.fake.public_key = key.public_key().public_bytes(serialization.Encoding.PEM, form).decode()
     app = AppKey(APP, "APP_KEY", private, WRITE, world.clock)
     asking = ForgeClient(PROVIDER, app, clock=world.clock, transport=world.wire)
-    world.client._tokens = AppTokens(asking, app)
+    world.write_as(AppTokens(asking, app))
     await everything(world)
     assert [wrong for one in world.wire.seen for wrong in wrong_in_request(one)] == []
     assert [wrong for one in world.wire.heard for wrong in wrong_in_answer(one)] == []

@@ -125,6 +125,15 @@ async def test_a_host_that_is_away_is_asked_again(error, why):
     assert "password" not in str(caught)
 
 
+async def test_a_certificate_that_is_not_trusted_is_for_a_person():
+    def answer(request):
+        raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] unable to get local issuer")
+
+    caught = await refused(client(answer))
+    assert isinstance(caught, PermanentError)
+    assert "SSL_CERT_FILE" in str(caught)
+
+
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
 async def test_a_fault_of_the_host_is_asked_again(status):
     caught = await refused(refusing(status))

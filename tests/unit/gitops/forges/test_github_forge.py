@@ -1,12 +1,16 @@
 import pytest
 
 from tocsin_gitops.forges import BranchTaken
+from tocsin_gitops.forges.github import GitHubForge
+from tocsin_gitops.hosts.client import ForgeClient
+from tocsin_gitops.providers import HostType, Provider
 from tocsin_gitops.pulls import PullState
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_testing.forges.bare import Entry
 from tocsin_testing.forges.faults import answering
-from tocsin_testing.forges.github_world import BRANCH, FILE, GitHubWorld
+from tocsin_testing.forges.github_world import BRANCH, FILE, WRITER, GitHubWorld
 from tocsin_testing.forges.hosting import ANN, BOT
+from tocsin_testing.forges.web import serving
 
 SECOND = {"title": "Raise it further", "body": "Still killed.\n\nTocsin-Plan: def\n"}
 NEW = b"memory: 512Mi\n"
@@ -286,6 +290,17 @@ async def test_a_marker_is_found_on_any_page(world):
 async def test_a_marker_that_would_be_seen_is_refused(world, marker):
     with pytest.raises(PermanentError, match="marker"):
         await world.forge.comment(world.repository, 1, "Verified.", marker)
+
+
+async def test_it_works_over_a_real_connection(world):
+    with serving(world.fake) as address:
+        base = f"{address}{world.fake.prefix}"
+        provider = Provider(host="github.example", type=HostType.GITHUB, api_base=base)
+        forge = GitHubForge(ForgeClient(provider, WRITER))
+        opened = await forge.open_pull(world.request())
+        await forge.comment(world.repository, opened.number, "Verified.", "verified:r1")
+    assert world.bare.head(BRANCH) == opened.commit
+    assert len(world.fake.said) == 1
 
 
 async def test_a_token_that_only_reads_is_named(tmp_path):

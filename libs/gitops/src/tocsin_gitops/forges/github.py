@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from tocsin_gitops.config import Repository
+from tocsin_gitops.forges import markers
 from tocsin_gitops.forges.github_git import NO_COMMIT, GitData
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
 from tocsin_gitops.hosts.client import ForgeClient, at
@@ -73,15 +74,14 @@ class GitHubForge:
 
         Only a comment of our own account that ends with the marker counts as there.
         """
-        if not marker or "--" in marker or ">" in marker or "\n" in marker:
-            raise PermanentError(f"{marker!r} is no marker: it would end the comment that hides it")
-        hidden = f"<!-- {marker} -->"
+        ends = markers.closing(marker)
         me = await self._api.me(repository)
-        for known in await self._pulls.comments(repository, number, _ALWAYS):
-            if known.author == me and known.body.rstrip().endswith(hidden):
-                return known
+        said = await self._pulls.comments(repository, number, _ALWAYS)
+        known = markers.marked(said, me, marker)
+        if known is not None:
+            return known
         path = at("issues", number, "comments")
-        written = {"body": f"{body}\n\n{hidden}"}
+        written = {"body": f"{body}\n\n{ends}"}
         return (await self._api.send(IssueComment, "POST", repository, path, written)).read()
 
     async def _known(self, request: PullRequestRequest, commit: str) -> PullRequest | None:

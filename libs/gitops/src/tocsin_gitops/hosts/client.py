@@ -14,7 +14,7 @@ from tocsin_gitops.hosts import failures
 from tocsin_gitops.hosts.tokens import Tokens
 from tocsin_gitops.providers import HostType, Provider
 from tocsin_kit.clock import Clock, SystemClock
-from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.errors import PermanentError, TocsinError, TransientError
 from tocsin_kit.redaction import Redactor
 
 CONNECT_SECONDS, STALL_SECONDS, MOST_SECONDS = 10.0, 30.0, 60.0
@@ -145,7 +145,7 @@ class ForgeClient:
         except httpx.TimeoutException as error:
             raise TransientError(f"{asked}: no answer for {STALL_SECONDS:g} s") from error
         except httpx.HTTPError as error:
-            raise TransientError(f"{asked}: the host is away ({type(error).__name__})") from error
+            raise _away(asked, error) from error
         except TimeoutError as error:
             raise TransientError(f"{asked}: not finished within {MOST_SECONDS:g} s") from error
 
@@ -154,6 +154,12 @@ class ForgeClient:
 def _certificates() -> Any:
     """Those of `certifi`, or of SSL_CERT_FILE: a forge inside a company has its own."""
     return httpx.create_ssl_context()
+
+
+def _away(asked: str, error: httpx.HTTPError) -> TocsinError:
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return PermanentError(f"{asked}: its certificate is not trusted; look at SSL_CERT_FILE")
+    return TransientError(f"{asked}: the host is away ({type(error).__name__})")
 
 
 async def _body(asked: str, response: httpx.Response) -> bytes:

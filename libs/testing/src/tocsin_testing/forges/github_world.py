@@ -27,17 +27,21 @@ FILES = {FILE: b"memory: 256Mi\n", "run.yaml": b"a: 1\n", "docs/a.md": b"# a\n"}
 class GitHubWorld:
     """Everything a test touches; `wire` sees every request."""
 
-    def __init__(self, folder: Path, tokens: Tokens = WRITER) -> None:
+    def __init__(self, folder: Path) -> None:
         self.bare = Loose(folder / "platform.git")
         self.bare.run("init", "-q", "--bare", "--initial-branch=main", "--template=")
         self.bare.push("main", FILES, "Import\n")
         self.clock = FakeClock(NOW)
         self.fake = FakeGitHub(NAME, self.bare, self.clock.now)
         self.wire = Wire(self.fake)
+        self.repository = Repository(name=NAME, host=PROVIDER.host, paths=("**",))
+        self.write_as(WRITER)
+
+    def write_as(self, tokens: Tokens) -> None:
+        """Read and write with these from now on."""
         self.client = ForgeClient(PROVIDER, tokens, clock=self.clock, transport=self.wire)
         self.forge = GitHubForge(self.client)
         self.pulls = GitHubPulls(self.client)
-        self.repository = Repository(name=NAME, host=PROVIDER.host, paths=("**",))
 
     def request(self, **changes: Any) -> PullRequestRequest:
         """Return what a plan asks for: one file replaced, on top of main."""
