@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tocsin_agents.tools.port import Identity, Status, ToolContext
+from tocsin_cluster.clusters import ONLY
 from tocsin_contracts import ClusterContext, KnownCluster
 from tocsin_rca.ports import Measured, Sample, Series
 from tocsin_rca.settings import Settings
 from tocsin_rca.tools import outside
-from tocsin_rca.tools.arguments import ONLY_CLUSTER
 from tocsin_rca.tools.metrics import MetricTools
 
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -108,7 +108,7 @@ async def test_only_the_cluster_of_the_investigation_is_asked_about(ask):
     assert 'cluster="west"' in metrics.asked[0][0]
     assert (await ask(metrics, clusters=("west",), cluster="east")).status is Status.ERROR
     assert (await ask(metrics, clusters=("west", "east"))).status is Status.ERROR
-    await ask(metrics, clusters=(ONLY_CLUSTER,))
+    await ask(metrics, clusters=(ONLY,))
     assert len(metrics.asked) == 2
     assert "cluster=" not in metrics.asked[1][0]
 

@@ -1,6 +1,6 @@
 """Which cluster is meant by a name: the only one, one that is connected, or a recorded one."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +11,9 @@ from tocsin_cluster.port import Cluster, Usage
 from tocsin_cluster.printed import Printed
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import ObjectRef
+
+ONLY = "cluster"
+"""What the only cluster is called where nobody names it."""
 
 KEPT = 32
 """Recorded clusters that stay in memory."""
@@ -26,6 +29,10 @@ class OneCluster:
         """Return the one."""
         del cluster
         return self._cluster
+
+    def meant(self, cluster: str) -> Mapping[str, Cluster]:
+        """Return the one, called as the alert calls it."""
+        return {cluster or ONLY: self._cluster}
 
 
 class RecordedClusters:
@@ -45,7 +52,7 @@ class RecordedClusters:
     def named(self, cluster: str) -> Cluster:
         """Return one; without a name the only one. ClusterError if it cannot be told, or read."""
         name = cluster or self._only()
-        if name not in self._names():
+        if name not in self.names():
             raise ClusterError(
                 f"no snapshot of the cluster {name!r} in {str(self._root)!r}: record it"
             )
@@ -55,15 +62,20 @@ class RecordedClusters:
             self._known[name] = SnapshotCluster(self._root / name)
         return self._known[name]
 
+    def meant(self, cluster: str) -> Mapping[str, Cluster]:
+        """Return those that are named, or all."""
+        return _meant(cluster, sorted(self.names()), self.named)
+
     def _only(self) -> str:
-        names = self._names()
+        names = self.names()
         if len(names) != 1:
             raise ClusterError(
                 f"the alert names no cluster, and {str(self._root)!r} holds {len(names)}"
             )
         return names.pop()
 
-    def _names(self) -> set[str]:
+    def names(self) -> set[str]:
+        """Return the names of all; ClusterError if the folder cannot be read."""
         try:
             return {path.name for path in self._root.iterdir() if path.is_dir()}
         except OSError as error:
@@ -94,6 +106,11 @@ class NamedClusters:
         if self._others:
             return self._others.named(cluster)
         raise ClusterError(f"the cluster {cluster!r} is not connected; there is {known}")
+
+    def meant(self, cluster: str) -> Mapping[str, Cluster]:
+        """Return those that are named, or all."""
+        recorded = self._others.names() - set(self._clusters) if self._others else set()
+        return _meant(cluster, (*self._clusters, *sorted(recorded)), self.named)
 
 
 class UnseenCluster:
@@ -140,3 +157,19 @@ class UnseenCluster:
     async def printed(self) -> tuple[Printed, ...]:
         """Raise."""
         raise ClusterError(self._why)
+
+
+def _meant(
+    cluster: str, known: Sequence[str], named: Callable[[str], Cluster]
+) -> Mapping[str, Cluster]:
+    """Return the clusters of a label; what cannot be told apart by a name is one that is unseen."""
+    parts = [part.strip() for part in cluster.split(",") if part.strip()]
+    names = (cluster,) if cluster in known else tuple(dict.fromkeys(parts)) or tuple(known)
+    return {name: _seen(name, named) for name in names} or {ONLY: _seen("", named)}
+
+
+def _seen(name: str, named: Callable[[str], Cluster]) -> Cluster:
+    try:
+        return named(name)
+    except ClusterError as error:
+        return UnseenCluster(str(error))

@@ -25,6 +25,22 @@ def targets(context: ClusterContext, requested: str = "") -> tuple[KnownCluster,
     return found
 
 
+def instructions(context: ClusterContext) -> str:
+    """Return what the operator says about the clusters, each under its name; maybe nothing."""
+    told = [
+        f"- {cluster.name}: {' '.join(lines)}"
+        for cluster in context.clusters
+        if (lines := _instructions(cluster))
+    ]
+    return "\n".join(told)
+
+
+def bare(context: ClusterContext) -> ClusterContext:
+    """Return the clusters without what the operator says about them."""
+    without = (one.model_copy(update={"instructions": ""}) for one in context.clusters)
+    return ClusterContext(clusters=tuple(without))
+
+
 def render(context: ClusterContext, now: datetime) -> str:
     """Return what a model needs to know of the clusters; how to choose only where there are many.
 

@@ -81,3 +81,10 @@ class Clusters(Protocol):
 
     def named(self, cluster: str) -> Cluster:
         """Return one; an empty name is that of an alert which names none. May raise TocsinError."""
+
+    def meant(self, cluster: str) -> Mapping[str, Cluster]:
+        """Return those that an alert may be about, by name, at least one.
+
+        They are the one that it names, those that it lists with commas, or all if it names none.
+        One that is not known raises ClusterError at every question.
+        """

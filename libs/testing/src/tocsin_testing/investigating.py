@@ -1,6 +1,6 @@
 """A small cluster that no analyzer explains, and rca with a model of the test to look further."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -157,6 +157,7 @@ class Workplace:
     patience: timedelta = PATIENCE
     recordings: Recordings | None = None
     transcripts: Transcripts | None = None
+    instructions: Mapping[str, str] = field(default_factory=dict)
 
     def worker(self, model: Model | None) -> tuple[Handlers, BudgetHandlers]:
         """Return the handlers of a worker that knows only what is stored."""
@@ -177,7 +178,14 @@ class Workplace:
             known = (ClusterTools(fleet).toolset(), *self.others)
             return tools.catalogue(known, Mode.ASK, Redactor())
 
-        scenes = Living(model, self.world, reading, self.engine.limits, self.transcripts)
+        scenes = Living(
+            model,
+            self.world,
+            reading,
+            self.engine.limits,
+            self.transcripts,
+            instructions=self.instructions,
+        )
         investigator = Investigator(self.engine, scenes, self.saver)
         return Further(
             investigator,

@@ -133,7 +133,15 @@ def _further(
     days = settings.record_days
     transcripts = Transcripts(parts.raw_redis, days) if days else None
     below = tuple(name for name, one in settings.external_agents.items() if one.sub_agent)
-    scenes = Living(model, seen, catalogue, settings.investigation_limits, transcripts, below)
+    scenes = Living(
+        model,
+        seen,
+        catalogue,
+        settings.investigation_limits,
+        transcripts,
+        below,
+        settings.cluster_instructions,
+    )
     investigator = Investigator(engine, scenes, saver(parts.raw_redis, *TYPES))
     patience = timedelta(minutes=settings.budget_minutes)
     return Further(investigator, parts.reader, parts.bus, seen.clock, patience=patience)

@@ -21,6 +21,9 @@ class Settings(ClusterSettings, ModelSettings):
     gitops_file: Path = Field(
         default=Path("gitops.yaml"), description="Repositories and write policy."
     )
+    cluster_instructions: dict[str, str] = Field(
+        default={}, description="What a model is told about a cluster, by its name."
+    )
     external_agents: dict[str, ExternalAgent] = Field(
         default={}, description="Agents elsewhere that may be asked, by name: docs/agents.md."
     )

@@ -12,7 +12,7 @@ from tocsin_agents.loop.outcome import Ending
 from tocsin_agents.loop.running import Loop, Ran, Work
 from tocsin_agents.models.port import ModelAwayError
 from tocsin_agents.tools.port import Identity, ToolContext
-from tocsin_cluster.context import render
+from tocsin_cluster.context import bare, instructions, render
 from tocsin_contracts import BudgetExhausted, Extension, ModelUse
 from tocsin_kit import logging
 from tocsin_kit.untrusted import line
@@ -103,7 +103,9 @@ class Investigator:
     def _work(self, known: Known, scene: Scene) -> Work:
         call = self._engine.limits.call
         room = min(telling.MOST_CHARACTERS, call.tokens)
-        about = render(scene.clusters, scene.now)
+        about = telling.Clusters(
+            render(bare(scene.clusters), scene.now), instructions(scene.clusters)
+        )
         told = telling.told(known, about, room, self._engine.nonce)
         values = {SHOWN: list(told.shown), OBJECTS: sorted(map(str, known.objects))}
         attempt = f"{known.attempt}.{NAME}"

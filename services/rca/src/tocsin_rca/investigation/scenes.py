@@ -1,6 +1,6 @@
 """What stands around an investigation: the model, tools and clusters, alive or as they were."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -20,7 +20,6 @@ from tocsin_rca.recording.entries import Beginning, End, Granted
 from tocsin_rca.recording.prompter import Prompter
 from tocsin_rca.recording.scribe import RecordedModel, RecordedTools, Scribe
 from tocsin_rca.recording.worlds import taped
-from tocsin_rca.tools.arguments import ONLY_CLUSTER
 
 
 class Minutes(Protocol):
@@ -74,7 +73,10 @@ class Scenes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Living:
-    """The model, the tools and the clusters themselves; with `transcripts` all is written down."""
+    """The model, the tools and the clusters themselves; with `transcripts` all is written down.
+
+    `instructions` are what the operator says about a cluster, by its name.
+    """
 
     model: Model
     world: World
@@ -82,6 +84,7 @@ class Living:
     limits: Limits
     transcripts: Transcripts | None = None
     sub_agents: tuple[str, ...] = ()
+    instructions: Mapping[str, str] = field(default_factory=dict)
 
     async def of(self, known: Known) -> Scene:
         """Look at the clusters, and open the transcript."""
@@ -103,12 +106,13 @@ class Living:
         )
 
     def _fleet(self, known: Known) -> Fleet:
-        name = cluster_of(known.alert)
+        """Return the cluster that the alert names, or all that it may be about."""
+        now, told = self.world.clock.now, self.instructions
         try:
-            cluster = self.world.clusters.named(name)
+            meant = self.world.clusters.meant(cluster_of(known.alert))
         except TocsinError:
-            return Fleet((), self.world.clock.now)
-        return Fleet([Member(name or ONLY_CLUSTER, cluster)], self.world.clock.now)
+            return Fleet((), now)
+        return Fleet([Member(name, one, told.get(name, "")) for name, one in meant.items()], now)
 
 
 @dataclass(frozen=True, slots=True)

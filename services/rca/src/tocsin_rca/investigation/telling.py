@@ -39,7 +39,15 @@ class Told:
     shown: tuple[str, ...]
 
 
-def told(known: Known, clusters: str, room: int, nonce: Callable[[], str]) -> Told:
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """What is seen of the clusters, and what the operator says about them: only that instructs."""
+
+    seen: str
+    instructions: str = ""
+
+
+def told(known: Known, clusters: Clusters, room: int, nonce: Callable[[], str]) -> Told:
     """Return what is known in about so many characters; `nonce` makes marks nobody foresees.
 
     What findings cite comes first where not all evidence has room.
@@ -47,7 +55,8 @@ def told(known: Known, clusters: str, room: int, nonce: Callable[[], str]) -> To
     said = Said(nonce)
     parts = [
         f"Find the cause of the alert in evidence. This is attempt {known.attempt}.",
-        said.quoted("Clusters:", clusters),
+        said.quoted("Clusters:", clusters.seen),
+        *_instructed(clusters),
         said.findings(known.findings),
         said.rejections(known.rejections),
         said.quoted("Objects that were seen:", _objects(known)),
@@ -101,6 +110,11 @@ class Said:
         head = f"- {finding.cause.value}, confidence {finding.confidence:.2f}, shown by {cites}:"
         text = f"{finding.object}\n{finding.summary}\n{finding.because}".strip()
         return self.quoted(head, clean(text, LONGEST_FINDING).text)
+
+
+def _instructed(clusters: Clusters) -> Iterator[str]:
+    if clusters.instructions:
+        yield f"What the operator says about clusters:\n{clusters.instructions}"
 
 
 def _in_order(known: Known) -> Iterator[Evidence]:

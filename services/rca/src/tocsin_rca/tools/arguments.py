@@ -18,9 +18,6 @@ Cluster = Annotated[
 ]
 Repository = Annotated[str, Field(description="The name of the repository.")]
 
-ONLY_CLUSTER = "cluster"
-"""What a cluster is called where there is one and nobody named it."""
-
 _NEVER_READ = frozenset({"secret", "secrets", "secretlist"})
 
 

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, Field
 from tocsin_agents.tools.functions import FunctionTool
 from tocsin_agents.tools.port import Capability, ToolContext
 from tocsin_agents.tools.toolsets import OwnTools
+from tocsin_cluster.clusters import ONLY
 from tocsin_cluster.context import targets
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.untrusted import line
@@ -16,7 +17,7 @@ from tocsin_rca.collectors.questions import by_label
 from tocsin_rca.evidence.localising import deepest, suspects
 from tocsin_rca.evidence.series import Series
 from tocsin_rca.ports import Clock, Measured, Metrics
-from tocsin_rca.tools.arguments import ONLY_CLUSTER, Cluster, Namespace
+from tocsin_rca.tools.arguments import Cluster, Namespace
 
 SERVER = "metrics"
 MOST_SUSPECTS = 20
@@ -95,7 +96,7 @@ class MetricTools:
             names = ", ".join(one.name for one in asked)
             raise PermanentError(f"name one cluster in `cluster`; there is {names}")
         name = asked[0].name if asked else ""
-        return self._metrics.selects("" if name == ONLY_CLUSTER else name)
+        return self._metrics.selects("" if name == ONLY else name)
 
 
 def _series(answer: Measured, metric: str, label: str) -> list[Series]:
