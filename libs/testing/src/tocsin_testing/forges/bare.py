@@ -92,8 +92,8 @@ class Bare:
     def entries(self, tree: str) -> list[Entry]:
         """Return every file of a commit or tree."""
         listing = self.run("ls-tree", "-r", "-z", tree).decode().split("\0")[:-1]
-        heads = (line.partition("\t") for line in listing)
-        return [Entry(*head.split(), path) for head, _, path in heads]
+        words = (line.replace("\t", " ", 1).split(" ", 3) for line in listing)
+        return [Entry(mode, kind, oid, path) for mode, kind, oid, path in words]
 
     def tree(self, base: str, changes: Sequence[Entry]) -> str:
         """Store the tree of another with some entries replaced; return its id."""
