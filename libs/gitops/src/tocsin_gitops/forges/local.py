@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tocsin_gitops import pulls, refs
 from tocsin_gitops.config import Repository
-from tocsin_gitops.forges import records
+from tocsin_gitops.forges import markers, records
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
 from tocsin_gitops.git import Git, GitFailed
 from tocsin_gitops.hosts.local import LocalPulls
@@ -76,15 +76,16 @@ class LocalGitForge:
 
     async def comment(self, repository: Repository, number: int, body: str, marker: str) -> Comment:
         """Comment once for each marker; return what is there."""
+        ends = markers.closing(marker)
         file, _ = await asyncio.to_thread(pulls.numbered, repository, number)
         said = Comment(
             id="",
             author=_AUTHOR,
-            body=f"{body.rstrip()}\n\n<!-- {marker} -->\n",
+            body=f"{body.rstrip()}\n\n{ends}\n",
             at=self._now(),
             url=file.absolute().as_uri(),
         )
-        return await asyncio.to_thread(records.comment, file, said, f"<!-- {marker} -->")
+        return await asyncio.to_thread(records.comment, file, said, ends)
 
     def _opened(self, request: PullRequestRequest, commit: str, file: Path) -> PullRequest:
         return PullRequest(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from tocsin_gitops.config import Repository
-from tocsin_gitops.forges import commits
+from tocsin_gitops.forges import commits, markers
 from tocsin_gitops.forges.commits import Kept, Seen
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
 from tocsin_gitops.hosts.failures import ConflictError, NotFoundError
@@ -93,13 +93,14 @@ class RemoteForge:
 
         The marker counts at the end only, so that nothing that is quoted is taken for one.
         """
-        closing = _hidden(marker)
+        ends = markers.closing(marker)
         with _patience():
             myself = await self._steps.myself(repository)
-            for said in await self._steps.reader.comments(repository, number, EVER):
-                if said.author == myself and said.body.rstrip().endswith(closing):
-                    return said
-            return await self._steps.write(repository, number, f"{body.rstrip()}\n\n{closing}\n")
+            said = await self._steps.reader.comments(repository, number, EVER)
+            known = markers.marked(said, myself, marker)
+            if known is not None:
+                return known
+            return await self._steps.write(repository, number, f"{body.rstrip()}\n\n{ends}\n")
 
     async def _open(self, request: PullRequestRequest) -> PullRequest:
         commit = await self._landed(request, is_new=True)
@@ -202,9 +203,3 @@ def _patience() -> Iterator[None]:
         if refused.status != CONFLICT:
             raise
         raise TransientError(f"{refused}; nothing shows it yet", retry_in=15) from refused
-
-
-def _hidden(marker: str) -> str:
-    if not marker or "--" in marker or ">" in marker or "\n" in marker:
-        raise PermanentError(f"{marker!r} is no marker: it would end the comment that hides it")
-    return f"<!-- {marker} -->"
