@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tocsin_gitops.repositories import Repositories, repositories
 from tocsin_kit.errors import PermanentError, TocsinError, TransientError
 from tocsin_testing.fakes import FakeClock
 from tocsin_testing.forges.bare import Bare, bare
+from tocsin_testing.forges.loose import Loose
 from tocsin_testing.git_http import GitServer, serving
 from tocsin_testing.harness import until
 
@@ -68,17 +70,17 @@ class World:
         return said
 
 
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory):
+    return bare(tmp_path_factory.mktemp("origin"), {"apps/a.yaml": b"a: 1\n"}).git_dir
+
+
 @pytest.fixture
-def world(tmp_path):
-    remote = bare(_made(tmp_path / "remote" / f"{NAME}.git"), {"apps/a.yaml": b"a: 1\n"})
+def world(origin, tmp_path):
+    remote = shutil.copytree(origin, tmp_path / "remote" / f"{NAME}.git")
     server = GitServer(tmp_path / "remote", TOKEN)
     with serving(server) as url:
-        yield World(tmp_path, url, server, remote)
-
-
-def _made(path: Path) -> Path:
-    path.mkdir(parents=True)
-    return path
+        yield World(tmp_path, url, server, Loose(remote))
 
 
 async def test_a_private_repository_is_read_with_the_token_of_its_provider(world):
