@@ -44,7 +44,8 @@ def revision(repository: Manifest) -> Revision:
     if commit := _text(ref, "commit"):
         return Revision(commit, Says.COMMIT)
     if name := _text(ref, "name"):
-        return Revision(name, Says.ANY if name.startswith("refs/heads/") else Says.TAG)
+        usual = name.startswith(("refs/heads/", "refs/tags/"))
+        return Revision(name, Says.ANY if usual else Says.REF)
     for key, says in (("semver", Says.SEMVER), ("tag", Says.TAG), ("branch", Says.BRANCH)):
         if text := _text(ref, key):
             return Revision(text, says)

@@ -23,6 +23,7 @@ class Says(StrEnum):
     TAG = "tag"
     SEMVER = "semver"
     COMMIT = "commit"
+    REF = "ref"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +73,6 @@ def _words(kind: Says, text: str) -> str:
             return f"what is deployed is the newest tag within {text!r}"
         case Says.TAG:
             return f"what is deployed is pinned to the tag {text!r}"
+        case Says.REF:
+            return f"what is deployed is the ref {text!r}"
     return f"what is deployed is the branch {text!r}"
