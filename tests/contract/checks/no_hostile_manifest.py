@@ -1,3 +1,7 @@
+from dataclasses import replace
+
+from tocsin_testing import build
+
 DOORS = (
     "      hostNetwork: true\n",
     "      hostPID: true\n",
@@ -16,9 +20,19 @@ def samples(make):
     def opened(text, before=make.manifest):
         return make.change(before, after={make.edit.file: make.manifest + text.encode()})
 
+    image = make.manifest.replace(b"registry.example/api:1", b"registry.example/api-old:1")
+    undone = replace(
+        make.change(image, edits=()),
+        edits=(
+            build.edit(
+                path=("image",), old="registry.example/api-old:1", new="registry.example/api:1"
+            ),
+        ),
+        after={make.edit.file: make.manifest},
+    )
     there = make.manifest + DOORS[0].encode()
     return {
-        "passing": (make.change(), opened(DOORS[0], there)),
+        "passing": (make.change(), undone, opened(DOORS[0], there)),
         "failing": tuple(opened(door) for door in (*DOORS, ROLE, BINDING)),
         "unknown": (opened("      x: &a 1\n      y: *a\n"),),
     }

@@ -73,7 +73,7 @@ async def test_what_is_to_be_taken_with_care_ends_nothing():
     judged, failure = await judge(Opinion("a", FAIL, Consequence.WITH_CARE), Opinion("b", PASS))
     assert failure is None
     assert judged.risk is Risk.HIGH
-    assert judged.reasons == ("a failed: so it is",)
+    assert judged.reasons == ("so it is",)
 
 
 async def test_what_cannot_be_told_ends_nothing_and_counts_as_no_pass():

@@ -29,7 +29,7 @@ class BudgetLeavesRoom:
             return passed(self.name, "the number of pods stays as it is")
         budgets, states = change.around.budgets, preview.states(change)
         if states is None:
-            return unknown(self.name, "the object is not known as a whole")
+            return unknown(self.name, "the object is not known as a whole", FailureCode.NOT_FOUND)
         if budgets.value is None:
             return untold(self.name, budgets)
         mine = [one for one in budgets.value if _covers(one, states[1])]

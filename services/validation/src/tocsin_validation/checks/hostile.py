@@ -21,7 +21,8 @@ _SOCKETS = ("docker.sock", "containerd.sock", "crio.sock")
 class NothingHostile:
     """No way out of a container, no image from elsewhere, no right to everything: none that is new.
 
-    What the file holds already is not the change's doing.
+    What the file holds already is not the change's doing. An image that an edit sets is for the
+    policy to judge: it knows what the commit did that it undoes.
     """
 
     name = "no-hostile-manifest"
@@ -35,6 +36,7 @@ class NothingHostile:
     def run(self, change: Proposed) -> CheckResult:
         """Compare the signs in each document before and after."""
         opened: list[str] = []
+        judged = {_image(edit.new) for edit in change.edits if edit.path[-1:] == ("image",)}
         for file, data in change.after.items():
             if not manifests.is_yaml(file):
                 continue
@@ -43,8 +45,9 @@ class NothingHostile:
                 opened += (Counter(_signs(_trees(file, data))) - old).elements()
             except EditRefused as refused:
                 return unknown(self.name, f"{file} cannot be read as a whole: {refused}")
+        opened = sorted(set(opened) - judged)
         if opened:
-            return failed(self.name, f"it brings {', '.join(sorted(set(opened)))}")
+            return failed(self.name, f"it brings {', '.join(opened)}")
         return passed(self.name, "no way out of a container, other image or right to everything")
 
 
@@ -74,9 +77,13 @@ def _sign(key: str, value: Any) -> Iterator[str]:
     elif key == "add" and isinstance(value, list) and all(isinstance(v, str) for v in value):
         yield from (f"the capability {one}" for one in value)
     elif key == "image" and isinstance(value, str):
-        yield f"the image {images.parse(value).name}"
+        yield _image(value)
     else:
         yield from _right(key, value)
+
+
+def _image(value: Any) -> str:
+    return f"the image {images.parse(str(value)).name}"
 
 
 def _right(key: str, value: Any) -> Iterator[str]:

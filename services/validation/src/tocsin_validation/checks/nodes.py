@@ -30,7 +30,8 @@ class NodesHaveRoom:
         if not amounts.has_pods(change) or (shift and not shift.grows):
             return passed(self.name, "no pod asks for more")
         if shift is None or states is None:
-            return unknown(self.name, "what the pods ask for is not known as a whole")
+            why = "what the pods ask for is not known as a whole"
+            return unknown(self.name, why, FailureCode.NOT_FOUND)
         nodes = change.around.nodes
         if nodes.value is None:
             return untold(self.name, nodes)

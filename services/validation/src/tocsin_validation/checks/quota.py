@@ -25,7 +25,8 @@ class QuotaHasRoom:
         if not amounts.has_pods(change) or (shift and not shift.grows):
             return passed(self.name, "no pod asks for more")
         if shift is None:
-            return unknown(self.name, "what the pods ask for is not known as a whole")
+            why = "what the pods ask for is not known as a whole"
+            return unknown(self.name, why, FailureCode.NOT_FOUND)
         return untold(self.name, quotas) if quotas.value is None else self._room(change, shift)
 
     def _room(self, change: Proposed, shift: Shift) -> CheckResult:

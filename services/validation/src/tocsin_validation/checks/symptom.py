@@ -38,11 +38,11 @@ class SymptomIsPresent:
     def run(self, change: Proposed) -> CheckResult:
         """Look for what fails in the pods now, where pods showed the symptom."""
         around = change.around
-        if around.pods.value is None or around.at is None:
-            return untold(self.name, around.pods)
         if around.recorded:
             why = "the cluster is a recording, which cannot tell what is so now"
             return unknown(self.name, why, FailureCode.NOT_RECORDED)
+        if around.pods.value is None or around.at is None:
+            return untold(self.name, around.pods)
         pods = around.pods.value
         wrong = [why for pod in pods for why in _wrong(pod, around.at)]
         if wrong:
@@ -52,9 +52,11 @@ class SymptomIsPresent:
 
     def _calm(self, change: Proposed, pods: int) -> CheckResult:
         if not _shown_by_pods(change):
-            return unknown(self.name, "pods do not show what was seen; the alert has to tell")
+            why = "pods do not show what was seen; the alert has to tell"
+            return unknown(self.name, why, FailureCode.UNSUPPORTED)
         if not pods or not _is_well(change.around.live.value):
-            return unknown(self.name, "no pod fails now, but not all that is wanted runs")
+            why = "no pod fails now, but not all that is wanted runs"
+            return unknown(self.name, why, FailureCode.NOT_FOUND)
         return failed(self.name, f"all {pods} pod(s) run, and none has failed lately")
 
 

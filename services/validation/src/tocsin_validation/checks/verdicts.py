@@ -17,6 +17,8 @@ ACTIONS = {
     FailureCode.RATE_LIMITED: "wait, then investigate again",
     FailureCode.TIMEOUT: "investigate again, or look by hand",
     FailureCode.NOT_RECORDED: "look by hand, or connect the living cluster",
+    FailureCode.NOT_FOUND: "look by hand: it was not found",
+    FailureCode.UNSUPPORTED: "look by hand: nothing here can tell",
 }
 """What helps where nothing could be told, whichever check asked."""
 
@@ -53,5 +55,6 @@ def _whole(check: Check, result: CheckResult) -> CheckResult:
     if result.verdict is CheckVerdict.PASS:
         return result.model_copy(update={"severity": check.severity})
     code = result.code or check.code
-    action = result.action or ACTIONS.get(code, check.action)
+    blind = result.verdict is CheckVerdict.UNKNOWN
+    action = result.action or (blind and ACTIONS.get(code)) or check.action
     return result.model_copy(update={"severity": check.severity, "code": code, "action": action})

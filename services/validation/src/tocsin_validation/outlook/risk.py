@@ -8,6 +8,7 @@ from tocsin_contracts import (
     CheckSeverity,
     CheckVerdict,
     EditOp,
+    FailureCode,
     Risk,
 )
 from tocsin_gitops.field_policy import parts
@@ -74,11 +75,13 @@ def _of_edits(change: Proposed) -> Iterator[Reason]:
 
 
 def _of_checks(checks: Sequence[CheckResult]) -> Iterator[Reason]:
+    """Yield what checks say; how wide a change reaches has been said in full by then."""
     for one in checks:
         grave = one.severity is CheckSeverity.CRITICAL
         if one.verdict is CheckVerdict.FAIL:
             minor = one.severity is CheckSeverity.MINOR
-            yield (Risk.MEDIUM if minor else Risk.HIGH), f"{one.check} failed: {one.detail}"
+            if one.code is not FailureCode.WIDE:
+                yield (Risk.MEDIUM if minor else Risk.HIGH), one.detail
         elif one.verdict is CheckVerdict.UNKNOWN:
             yield (Risk.HIGH if grave else Risk.MEDIUM), f"{one.check} could not be told"
 
