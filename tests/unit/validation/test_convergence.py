@@ -1,0 +1,259 @@
+"""The same alert again, and people on the forge: from the hypothesis to what is written there."""
+
+from datetime import timedelta
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from tocsin_contracts import (
+    CauseClass,
+    EndReason,
+    FoundPull,
+    Intent,
+    PlanDrafted,
+    PlanStale,
+    PullRequestCommented,
+    PullRequestFound,
+    PullRequestOpened,
+    PullRequestUpdated,
+    RunEscalated,
+    RunFinished,
+    RunState,
+    RunSuperseded,
+)
+from tocsin_gitops import hashing
+from tocsin_gitops.pulls import PullState
+from tocsin_kit.errors import TransientError
+from tocsin_testing import build
+
+
+def ended(world, run_id, outcome, reason) -> str:
+    finished = world.runs.runs[run_id].fact(RunFinished)
+    assert (finished.outcome, finished.reason) == (outcome, reason)
+    return finished.sentence
+
+
+async def cancelled(world, run_id):
+    """End a run whose pull request stays open, as when a person stops it."""
+    stopped = build.run_cancel_requested(run_id=run_id)
+    await world.note(run_id, [await world.action().on_run_cancel_requested(stopped)])
+
+
+async def found(world, event):
+    """Let action hear of what validation found."""
+    assert isinstance(event, PullRequestFound)
+    return await world.note(event.run_id, await world.following().on_pull_request_found(event))
+
+
+async def test_p2_fired_again_with_a_sufficient_pull_request_is_one_comment_and_no_commit(world):
+    opened = await world.proposed("r1")
+    await cancelled(world, "r1")
+    (event,) = await world.fire("r2")
+    assert (event.found, event.url) == (FoundPull.SUFFICIENT, opened.url)
+    (said,) = await found(world, event)
+    assert isinstance(said, PullRequestCommented)
+    world.saver = InMemorySaver()
+    await found(world, event)
+    assert len(world.forge.said) == len(world.forge.asked) == 1
+    assert world.runs.runs["r2"].state is RunState.PR_OPEN
+
+
+async def test_each_episode_is_said_once(world):
+    await world.proposed("r1")
+    for run_id in ("r1", "r2"):
+        await cancelled(world, run_id)
+        (event,) = await world.fire(f"r{int(run_id[1:]) + 1}")
+        await found(world, event)
+    assert len(world.forge.said) == 2
+
+
+async def test_p2_an_insufficient_pull_request_gets_one_more_commit_after_a_new_approval(world):
+    opened = await world.proposed("r1")
+    await cancelled(world, "r1")
+    (drafted,) = await world.fire("r2", new="384Mi")
+    plan = drafted.plan
+    assert (plan.intent, plan.parent_sha) == (Intent.INCREMENT, opened.commit)
+    assert plan.parent_sha != plan.base_sha
+    changed = [line.split()[-4] for line in plan.diff.splitlines() if "be careful" in line]
+    assert changed == ['"256Mi"', '"384Mi"']
+    assert len(world.forge.asked) == 1, "nothing is written before the yes"
+    updated = await world.write(drafted)
+    assert isinstance(updated, PullRequestUpdated)
+    assert (updated.url, updated.commit) == (opened.url, world.pull().commit)
+    assert updated.commit != opened.commit
+    assert world.pull().title == plan.title
+    files = await world.repositories.files(world.gitops.repositories[0], updated.commit)
+    assert b"384Mi" in files[world.file].data
+
+
+async def test_p2_an_increment_that_is_granted_twice_is_one_commit(world):
+    await world.proposed("r1")
+    await cancelled(world, "r1")
+    (drafted,) = await world.fire("r2", new="384Mi")
+    granted = await world.decide(drafted)
+    first = await world.action().on_approval_granted(granted)
+    world.saver = InMemorySaver()
+    again = await world.action().on_approval_granted(granted)
+    assert (again.commit, again.url) == (first.commit, first.url)
+    assert world.pull().commit == first.commit
+
+
+async def test_p3_an_increment_without_an_approval_of_its_own_is_not_written(world):
+    await world.proposed("r1")
+    await cancelled(world, "r1")
+    (drafted,) = await world.fire("r2", new="384Mi")
+    granted = await world.decide(drafted)
+    del world.approvals.approvals["r2", drafted.plan.plan_hash]
+    answer = await world.action().on_approval_granted(granted)
+    assert isinstance(answer, PlanStale)
+    assert len(world.forge.asked) == 1
+
+
+@pytest.mark.parametrize("what", ["pushed", "closed", "forgotten"])
+async def test_f19_what_people_do_between_the_yes_and_the_increment_stops_it(world, what):
+    opened = await world.proposed("r1")
+    await cancelled(world, "r1")
+    (drafted,) = await world.fire("r2", new="384Mi")
+    granted = await world.decide(drafted)
+    if what == "pushed":
+        world.repositories.push(world.repo, opened.head_branch, {"README.md": b"x"})
+    elif what == "closed":
+        world.repositories.change(world.repo, opened.head_branch, state=PullState.CLOSED)
+    else:
+        world.issues.__init__()
+    head = world.pull().commit
+    answer = await world.action().on_approval_granted(granted)
+    assert isinstance(answer, PlanStale | RunFinished)
+    assert world.pull().commit == head
+
+
+async def test_p9_small_steps_do_not_add_up_to_more_than_the_policy_allows(world):
+    await world.proposed("r1", new="512Mi")
+    await cancelled(world, "r1")
+    told, _ = await world.fire("r2", new="2Gi")
+    assert isinstance(told, RunEscalated)
+    assert told.reason is EndReason.POLICY_DENIED
+
+
+async def test_p3_a_comment_goes_only_on_what_a_granted_approval_made(world):
+    opened = await world.proposed("r1")
+    await cancelled(world, "r1")
+    (event,) = await world.fire("r2")
+    world.approvals.approvals.clear()
+    assert await found(world, event) == []
+    assert world.forge.said == {}
+    assert world.pull().url == opened.url
+
+
+async def test_f19_human_commits_on_our_branch_are_left_alone_and_said_so_once(world):
+    opened = await world.proposed("r1")
+    await cancelled(world, "r1")
+    theirs = world.repositories.push(world.repo, opened.head_branch, {"README.md": b"mine\n"})
+    (event,) = await world.fire("r2", new="384Mi")
+    assert event.found is FoundPull.HANDS_OFF
+    said, _ = await found(world, event)
+    assert isinstance(said, PullRequestCommented)
+    assert "no commit of ours" in ended(world, "r2", RunState.ESCALATED, EndReason.BRANCH_TAKEN)
+    assert world.pull().commit == theirs
+    assert len(world.forge.asked) == 1
+
+
+async def test_a_lost_record_means_hands_off_and_never_overwrites(world):
+    await world.proposed("r1")
+    await cancelled(world, "r1")
+    world.issues.__init__()
+    (event,) = await world.fire("r2", new="384Mi")
+    assert event.found is FoundPull.HANDS_OFF
+
+
+async def test_d4_closed_by_a_person_and_fired_three_times_is_no_new_pull_request(world):
+    opened = await world.proposed("r1")
+    world.repositories.change(
+        world.repo, opened.head_branch, state=PullState.CLOSED, ended_by="ana"
+    )
+    world.repositories.branches[world.repo, opened.head_branch] = None
+    await world.ring()
+    sentence = ended(world, "r1", RunState.PR_CLOSED, EndReason.CLOSED_BY_PERSON)
+    assert "by ana" in sentence
+    for run_id in ("r2", "r3", "r4"):
+        world.clock.advance(3600)
+        (event,) = await world.fire(run_id)
+        sentence = ended(world, run_id, RunState.SUPPRESSED, EndReason.CLOSED_BY_PERSON)
+        assert f"before {event.reopens_at:%Y-%m-%d %H:%M} UTC" in sentence
+        assert event.reopens_at == world.runs.runs["r1"].fact(RunFinished).reopens_at
+    assert len(world.forge.asked) == 1
+
+
+async def test_after_the_cool_down_the_next_branch_is_proposed(world):
+    opened = await world.proposed("r1")
+    world.repositories.change(world.repo, opened.head_branch, state=PullState.CLOSED)
+    await world.ring()
+    world.clock.advance(timedelta(hours=24).total_seconds())
+    again = await world.proposed("r2")
+    assert isinstance(again, PullRequestOpened)
+    assert again.head_branch == f"{opened.head_branch}-2"
+    assert hashing.is_branch_of(again.head_branch, again.issue_key)
+
+
+async def test_a_fresh_merge_is_waited_for_and_then_the_next_branch_is_proposed(world):
+    opened = await world.proposed("r1")
+    merged = world.repositories.merge(world.repo, opened.head_branch, ended_at=world.clock.now())
+    await cancelled(world, "r1")
+    world.repositories.commit(world.repo, {world.file: world.manifest})
+    with pytest.raises(TransientError, match="whether it helps is to be seen") as raised:
+        await world.fire("r2")
+    assert raised.value.retry_in == 60
+    world.clock.advance(900)
+    (drafted,) = await world.validation().on_hypothesis_formed(world.formed("r2"))
+    assert drafted.plan.head_branch == f"{merged.head_branch}-2"
+
+
+async def test_a_third_pull_request_within_a_day_is_for_a_person(world):
+    for run_id in ("r1", "r2"):
+        opened = await world.proposed(run_id)
+        world.repositories.merge(world.repo, opened.head_branch, ended_at=world.clock.now())
+        await cancelled(world, run_id)
+        world.repositories.commit(world.repo, {world.file: world.manifest})
+        world.clock.advance(3600)
+    await world.fire("r3")
+    ended(world, "r3", RunState.ESCALATED, EndReason.TOO_MANY_PULLS)
+
+
+async def test_two_runs_of_one_issue_are_one_plan_and_the_second_is_superseded(world):
+    (drafted,) = await world.fire("r1")
+    superseded, _ = await world.fire("r2")
+    assert isinstance(drafted, PlanDrafted)
+    assert isinstance(superseded, RunSuperseded)
+    assert superseded.into == "r1"
+    ended(world, "r2", RunState.SUPERSEDED, EndReason.SUPERSEDED_BY_RUN)
+
+
+async def test_a_run_that_has_ended_holds_nothing(world):
+    await world.fire("r1")
+    await cancelled(world, "r1")
+    (drafted,) = await world.fire("r2")
+    assert isinstance(drafted, PlanDrafted)
+
+
+async def test_two_causes_on_one_field_are_a_conflict_for_a_person(world):
+    await world.fire("r1")
+    other = build.finding(cause=CauseClass.MEMORY_LEAK)
+    formed = world.formed("r2").model_copy(update={"hypothesis": build.hypothesis(finding=other)})
+    await world.note("r2", [formed])
+    await world.note("r2", await world.validation().on_hypothesis_formed(formed))
+    sentence = ended(world, "r2", RunState.ESCALATED, EndReason.CONFLICTING_PLAN)
+    assert "Run r1 has a plan of its own for" in sentence
+
+
+async def test_d1_a_yes_to_one_plan_never_writes_another(world):
+    """The approval names the hash of the first plan; the run holds the second by now."""
+    (first,) = await world.fire("r1")
+    granted = await world.decide(first)
+    world.repositories.commit(world.repo, {world.file: world.manifest + "# moved\n"})
+    stale = await world.action().on_approval_granted(granted)
+    assert isinstance(stale, PlanStale)
+    _, second = await world.note("r1", await world.validation().on_plan_stale(stale))
+    assert second.plan.plan_hash != first.plan.plan_hash
+    with pytest.raises(Exception, match="has no plan"):
+        await world.action().on_approval_granted(granted)
+    assert world.forge.asked == []
