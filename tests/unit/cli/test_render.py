@@ -16,6 +16,7 @@ from tocsin_cli.live import Live
 from tocsin_cli.terminal import one_line, plain, show
 from tocsin_contracts import BudgetScope, Claim, EvidenceKind, Exhausted, Measure, ModelUse
 from tocsin_contracts.views import ApprovalState, BudgetView, InconclusiveView, RunView, TriageView
+from tocsin_testing import build
 
 VIEW = RunView.model_validate_json(Path(__file__).with_name("sample.run.json").read_bytes())
 
@@ -29,6 +30,12 @@ def shown(*parts, width: int = 80, terminal: bool = False) -> str:
 def run_shown(view: RunView, **how) -> str:
     sections = [part for section in render.sections(view) for part in section.shown]
     return shown(*sections, render.timeline(view), **how)
+
+
+def test_a_plan_says_why_its_risk_is_what_it_is_and_what_it_does_to_the_cluster():
+    plan = build.plan(risk_reasons=("it is in production",), effects=("6 pod(s) become 7.",))
+    text = shown(*render.plan(plan))
+    assert "  risk  low\n  . it is in production\n  . 6 pod(s) become 7.\n  hash  " in text
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -100,7 +100,8 @@ def plan(plan: Plan) -> Sequence[Text]:
     title = _titled("plan", plan.title, f"{plan.target.file} in {plan.target.repo}")
     for step in plan.target.trace:
         title.append(f"\n  . {one_line(step)}", "dim")
-    bound = Text("  risk  ").append(plan.risk.value, "red" if plan.risk is Risk.HIGH else "green")
+    bound = Text("  risk  ").append(plan.risk.value, "green" if plan.risk is Risk.LOW else "red")
+    bound.append("".join(f"\n  . {one_line(x)}" for x in plan.risk_reasons + plan.effects), "dim")
     bound.append("\n  hash  ", "default").append(plan.plan_hash, "bold")
     return title, Text(), diff(plan.diff), bound
 
