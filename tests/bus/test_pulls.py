@@ -80,3 +80,11 @@ async def test_p5_a_delivery_of_a_forge_that_comes_twice_is_one_fact_on_the_bus(
         await rig.bus.publish(event)
         await rig.bus.publish(event.model_copy(update={"run_id": "r2"}))
         assert await rig.facts() == [event]
+
+
+async def test_a_run_that_only_follows_a_pull_request_is_found_by_it_too(pulls):
+    await pulls.remember([OPENED])
+    await pulls.remember([build.pull_request_found(run_id="r2")])
+    assert await pulls.run_of(*PLACE) == "r2"
+    await pulls.remember([build.pull_request_updated(run_id="r3")])
+    assert await pulls.run_of(*PLACE) == "r3"

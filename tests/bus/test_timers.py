@@ -85,3 +85,26 @@ async def test_a_late_timer_finds_nothing_to_do(nats_url, redis_url):
         await rig.bus.set_timer(due_in(-1))
         await rig.settled(READER, TIMERS)
         assert expiry.timers == []
+
+
+async def test_a_timer_whose_time_is_over_already_comes_due_at_once(nats_url, redis_url):
+    expiry, timer = Expiry(), due_in(-3600)
+    async with running(nats_url, redis_url, expiry.listen, service="action") as rig:
+        await rig.bus.set_timer(timer)
+        await asyncio.wait_for(expiry.called.wait(), BOUND)
+        assert expiry.timers == [timer]
+
+
+async def test_a_later_timer_of_the_same_kind_takes_the_place_of_one_that_waits(
+    nats_url, redis_url
+):
+    expiry, first, second = Expiry(), due_in(2), due_in(1)
+    later = due_in(4).model_copy(update={"run_id": "r2"})
+    async with running(nats_url, redis_url, expiry.listen, service="action") as rig:
+        for timer in (first, second, later):
+            await rig.bus.set_timer(timer)
+        async with asyncio.timeout(BOUND):
+            while later not in expiry.timers:
+                expiry.called.clear()
+                await expiry.called.wait()
+        assert expiry.timers == [second, later]
