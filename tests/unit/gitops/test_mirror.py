@@ -110,6 +110,13 @@ async def test_each_type_of_host_is_told_the_user_it_expects(world, host_type, u
     assert pairs == {f"{user}:{TOKEN}".encode()}
 
 
+async def test_a_host_may_have_its_repositories_below_a_path(world):
+    (world.folder / "remote/gitea").symlink_to(world.folder / "remote")
+    world.allow(base=f"{world.url}/gitea")
+    assert await world.source().head(world.repo) == world.remote.head("main")
+    assert all(given.startswith("Basic ") for given in world.server.given)
+
+
 async def test_a_public_repository_is_read_as_nobody(world):
     world.server.token, world.environment = "", {}
     assert await world.source().head(world.repo) == world.remote.head("main")
