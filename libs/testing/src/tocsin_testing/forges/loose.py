@@ -1,5 +1,6 @@
 """The same repository without a process for each step: its objects and refs as git writes them."""
 
+import functools
 import hashlib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,9 +30,10 @@ class Loose(Bare):
 
     def get(self, oid: str, kind: str) -> bytes:
         """Return an object of a kind; LookupError if there is none."""
-        if not self.has(oid):
-            raise LookupError(f"no object {oid!r}")
-        head, _, data = zlib.decompress(self._file(oid).read_bytes()).partition(b"\0")
+        try:
+            head, _, data = _unpacked(str(self.git_dir), oid).partition(b"\0")
+        except OSError:
+            raise LookupError(f"no object {oid!r}") from None
         if head.split()[0].decode() != kind:
             raise LookupError(f"{oid!r} is no {kind}")
         return data
@@ -162,6 +164,12 @@ class Loose(Bare):
             for name, mode, oid in found
         ]
         return self.put("tree", b"".join(data))
+
+
+@functools.lru_cache(maxsize=4096)
+def _unpacked(git_dir: str, oid: str) -> bytes:
+    """An object never changes, so it is read once."""
+    return zlib.decompress(Path(f"{git_dir}/objects/{oid[:2]}/{oid[2:]}").read_bytes())
 
 
 def _time(when: str) -> datetime:
