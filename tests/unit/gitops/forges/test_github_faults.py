@@ -1,7 +1,12 @@
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tocsin_gitops.hosts.failures import ConflictError
 from tocsin_gitops.pulls import PullRequest
@@ -120,6 +125,26 @@ async def test_a_comment_waits_until_it_is_known_who_we_are(fault, tmp_path):
     assert world.wire.seen[world.wire.position].url.path.endswith("/user")
     assert says_what_to_do(error, fault)
     assert len(world.fake.said) == 1
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 10), st.sampled_from(sorted(FAULTS))), max_size=6))
+@pytest.mark.parametrize("call", [opens, adds])
+async def test_whatever_fails_how_often_there_is_one_of_everything_in_the_end(call, failing):
+    with TemporaryDirectory() as folder:
+        world = GitHubWorld(Path(folder))
+        opened = await prepared(world, "tocsin/a")
+        for position, fault in failing:
+            world.wire.position = len(world.wire.seen) + position
+            world.wire.fault = FAULTS[fault]
+            with suppress(TransientError, ConflictError):
+                await call(world, opened)
+        world.wire.position = -1
+        await call(world, opened)
+        branch = opened.head_branch + ("-2" if call is opens else "")
+        assert len(pulls_of(world, branch)) == 1
+        assert len(ours(world, branch)) == (2 if call is adds else 1)
+        assert world.holds(ours(world, branch)[0]) == SECOND
 
 
 async def test_a_host_that_stays_away_leaves_nothing_half_done_that_matters(tmp_path):

@@ -1,3 +1,6 @@
+import asyncio
+
+import httpx
 import pytest
 
 from tocsin_gitops.forges import BranchTaken
@@ -8,7 +11,7 @@ from tocsin_gitops.pulls import PullState
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_testing.forges.bare import Entry
 from tocsin_testing.forges.faults import answering
-from tocsin_testing.forges.github_world import BRANCH, FILE, WRITER, GitHubWorld
+from tocsin_testing.forges.github_world import BRANCH, FILE, PROVIDER, WRITER, GitHubWorld
 from tocsin_testing.forges.hosting import ANN, BOT
 from tocsin_testing.forges.web import serving
 
@@ -290,6 +293,62 @@ async def test_a_marker_is_found_on_any_page(world):
 async def test_a_marker_that_would_be_seen_is_refused(world, marker):
     with pytest.raises(PermanentError, match="marker"):
         await world.forge.comment(world.repository, 1, "Verified.", marker)
+
+
+async def test_workers_that_write_at_once_arrive_at_the_same(world):
+    forges = [
+        GitHubForge(ForgeClient(PROVIDER, WRITER, clock=world.clock, transport=world.wire))
+        for _ in range(4)
+    ]
+    request = world.request()
+    opened = await asyncio.gather(*(forge.open_pull(request) for forge in forges))
+    assert {one.number for one in opened} == {1}
+    more = second(world, opened[0].commit)
+    shown = await asyncio.gather(*(forge.add_commit(more, 1) for forge in forges))
+    assert {one.commit for one in shown} == {world.bare.head(BRANCH)}
+    assert len(world.fake.pulls) == 1
+    assert world.bare.text("rev-list", "--count", f"main..{BRANCH}") == "2"
+
+
+def fails_at(world: GitHubWorld, what: str, fault) -> None:
+    """Let the first request of this method and last part of its path fail."""
+
+    def arriving(sent):
+        if f"{sent.method} {sent.url.path.rpartition('/')[2]}" == what:
+            world.wire.before = lambda _: None
+            world.wire.fault, world.wire.position = fault, len(world.wire.seen) - 1
+
+    world.wire.before = arriving
+
+
+async def test_bytes_that_the_forge_changed_are_noticed(world):
+    other = world.bare.blob(b"memory: 513Mi\n")
+    stored = httpx.Response(201, json={"sha": other, "url": "https://x.example"})
+    fails_at(world, "POST blobs", lambda _: stored)
+    with pytest.raises(PermanentError, match="other bytes than were approved"):
+        await world.forge.open_pull(world.request())
+    assert world.bare.head(BRANCH) is None
+
+
+async def test_a_branch_that_github_does_not_see_yet_is_waited_for(world):
+    said = answering(422, "Validation Failed", errors=[{"field": "head", "code": "invalid"}])
+    fails_at(world, "POST pulls", said)
+    with pytest.raises(TransientError, match="the branch is new"):
+        await world.forge.open_pull(world.request())
+    assert (await world.forge.open_pull(world.request())).number == 1
+
+
+async def test_a_branch_that_is_there_but_cannot_be_read_yet_is_waited_for(world):
+    fails_at(world, "POST refs", answering(422, "Reference already exists"))
+    with pytest.raises(TransientError, match="cannot be read yet"):
+        await world.forge.open_pull(world.request())
+    assert (await world.forge.open_pull(world.request())).number == 1
+
+
+async def test_a_rule_of_the_repository_is_told_in_its_own_words(world):
+    fails_at(world, "POST refs", answering(422, "Repository rule violations found: signed only"))
+    with pytest.raises(PermanentError, match="signed only"):
+        await world.forge.open_pull(world.request())
 
 
 async def test_it_works_over_a_real_connection(world):

@@ -1,8 +1,10 @@
 """What can go wrong between a forge and who asks it, at a request that a test chooses."""
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 
@@ -11,9 +13,11 @@ from tocsin_testing.forges.web import Fake, handle
 Answer = Callable[[httpx.Request], httpx.Response]
 
 
-def answering(status: int, message: str, headers: Mapping[str, str] | None = None) -> Answer:
+def answering(
+    status: int, message: str, headers: Mapping[str, str] | None = None, **more: Any
+) -> Answer:
     """Return a fault: the forge refuses, and does nothing."""
-    body = json.dumps({"message": message}).encode()
+    body = json.dumps({"message": message, **more}).encode()
     return lambda request: httpx.Response(status, headers=headers, content=body, request=request)
 
 
@@ -43,7 +47,7 @@ class Wire(httpx.AsyncBaseTransport):
     """The way to a fake in this process; the request of one position, from 0, fails on it.
 
     `seen` keeps what was sent and `heard` what the fake answered; `before` is called with each
-    request when it is about to arrive.
+    request, before any of it.
     """
 
     fake: Fake
@@ -56,11 +60,12 @@ class Wire(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer as the forge does, or as the fault says."""
         await request.aread()
-        fails = len(self.seen) == self.position
+        await asyncio.sleep(0)
         self.seen.append(request)
+        self.before(request)
+        fails = len(self.seen) - 1 == self.position
         if fails and self.fault is not lost:
             return self.fault(request)
-        self.before(request)
         target, body = request.url.raw_path.decode(), request.content
         status, headers, content = handle(self.fake, request.method, target, request.headers, body)
         answer = httpx.Response(status, headers=headers, content=content, request=request)
