@@ -17,10 +17,11 @@ PAGE = 3
 
 def described(name):
     look = (FOLDER / "description").read_text() if (FOLDER / "description").exists() else "Does it."
+    wrong = name == "big" and (FOLDER / "wrong").exists()
     return {
         "name": name,
         "description": look,
-        "inputSchema": {"type": "object", "properties": {}},
+        "inputSchema": {"type": "string"} if wrong else {"type": "object", "properties": {}},
         "annotations": {"readOnlyHint": True},
     }
 

@@ -92,6 +92,16 @@ async def test_tools_on_several_pages_are_all_seen(tmp_path):
         assert {offer.capability for offer in session.offers()} == {Capability.READ}
 
 
+async def test_one_tool_with_a_wrong_schema_takes_no_other_away(tmp_path):
+    (tmp_path / "wrong").touch()
+    async with odd_one(tmp_path) as session:
+        standing = {offer.name: offer.standing for offer in session.offers()}
+        assert standing.pop("big") is Standing.UNUSABLE
+        assert set(standing.values()) == {Standing.OFFERED}
+        assert len(standing) == 8
+        assert int(await text(session, "pid")) > 0
+
+
 async def test_a_server_that_was_killed_between_calls_is_started_again(tmp_path):
     async with odd_one(tmp_path) as session:
         first = int(await text(session, "pid"))

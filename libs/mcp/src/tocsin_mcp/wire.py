@@ -13,7 +13,7 @@ from mcp.client import Transport as Streams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult, Implementation
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from tocsin_kit.untrusted import clean, line
 from tocsin_mcp import credentials
@@ -24,6 +24,7 @@ from tocsin_mcp.errors import LostError, RefusedError, SilentError
 from tocsin_mcp.port import CallAnswer, ListedTool, OnProgress
 from tocsin_mcp.processes import bare
 from tocsin_mcp.schema import DESCRIPTION_LIMIT, cleaned, digest
+from tocsin_mcp.sifting import Sifted
 from tocsin_mcp.stderr import Said, listening
 
 MOST_PAGES = 50
@@ -121,7 +122,7 @@ async def connected(server: Server) -> AsyncIterator[WirePeer]:
     said, status, lost = Said(server), HttpStatus(), ""
     try:
         async with AsyncExitStack() as stack:
-            streams = await _streams(said, status, stack)
+            streams = _sifted(await _streams(said, status, stack))
             client = await stack.enter_async_context(
                 Client(
                     streams,
@@ -160,6 +161,21 @@ async def _streams(said: Said, status: HttpStatus, stack: AsyncExitStack) -> Str
         factory(headers, httpx2.Timeout(entry.timeout + _BACKSTOP_SECONDS), None)
     )
     return streamable_http_client(entry.url, http_client=http)
+
+
+@asynccontextmanager
+async def _sifted(streams: Streams) -> AsyncIterator[tuple[Any, Any]]:
+    async with streams as (reading, writing):
+        yield Sifted(reading, is_tool), writing
+
+
+def is_tool(told: Mapping[str, Any]) -> bool:
+    """Return whether the library takes what a server says of a tool."""
+    try:
+        Tool.model_validate(told, by_name=False)
+    except ValidationError:
+        return False
+    return True
 
 
 def _http(status: HttpStatus) -> Callable[..., httpx2.AsyncClient]:
