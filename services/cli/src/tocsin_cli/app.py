@@ -16,6 +16,7 @@ from tocsin_cli.commands import (
     investigate,
     mcp,
     replay,
+    resolve,
     run,
     token,
     tools,
@@ -44,6 +45,7 @@ def tree() -> typer.Typer:
     root.command("up")(up.up)
     root.command("demo")(demo.demo)
     root.command("investigate")(investigate.investigate)
+    root.command("resolve")(resolve.resolve)
     root.command("replay")(replay.replay)
     root.command("eval")(evaluate.evaluate)
     root.add_typer(_bundles(), name="bundle")

@@ -92,8 +92,8 @@ async def of_object(ref: ObjectRef, view: Cluster, trace: Trace) -> Identity:
         return Identity(ref)
     if root != ref:
         trace.note(ASKED, f"{ref} belongs to {root}", "by its owners")
-    else:
-        trace.note(ASKED, str(ref), "" if shown else "the cluster does not have it")
+    elif shown is None:
+        trace.note(ASKED, str(ref), "the cluster does not have it")
     return Identity(root, shown)
 
 

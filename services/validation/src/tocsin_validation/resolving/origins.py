@@ -137,7 +137,7 @@ def _place(origin: Origin, lead: At, pinned: Pinned) -> Place:
         include=origin.include,
         exclude=origin.exclude,
         chart=elsewhere,
-        release=origin.release,
+        release=origin.release if kind is SourceKind.HELM else "",
         value_files=tuple(at.path for at in here),
         overrides=origin.overrides,
         shared_with=origin.shared_with,

@@ -6,7 +6,7 @@ from tocsin_cluster.clusters import UnseenCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.port import Cluster, Clusters
 from tocsin_contracts import Alert, EndReason, Finding, ObjectRef
-from tocsin_gitops.config import GitOps
+from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.untrusted import line
 from tocsin_validation.ports import Source
 from tocsin_validation.resolving import chain, identity
@@ -55,7 +55,7 @@ class Resolver:
     ) -> Found | Open | Unresolved:
         """Return where an object comes from, as far as anybody but the files can tell."""
         cluster = cluster_of(alert)
-        serving = self._gitops.serving(cluster, who.object.namespace)
+        serving = self.serving(cluster, who.object)
         if not serving:
             sentence = _not_served(alert, who.object)
             return Unresolved(EndReason.TARGET_UNRESOLVED, sentence, trace.lines)
@@ -65,6 +65,10 @@ class Resolver:
         if isinstance(answer, Unresolved):
             return replace(answer, trace=trace.lines)
         return answer
+
+    def serving(self, cluster: str, ref: ObjectRef) -> tuple[Repository, ...]:
+        """Return the repositories that an object may come from, as the operator says."""
+        return self._gitops.serving(cluster, ref.namespace)
 
     def view(self, cluster: str) -> Cluster:
         """Return a cluster; one that cannot be told is one that cannot be seen."""
