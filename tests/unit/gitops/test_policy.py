@@ -262,7 +262,6 @@ def test_a_kustomization_may_change_tags_and_counts(path, old, good, bad):
         ("Deployment", ("metadata", "name")),
         ("Deployment", ("spec", "template", "spec", "hostNetwork")),
         ("Deployment", (*CONTAINER, "securityContext", "privileged")),
-        ("Deployment", (*CONTAINER, "command", 0)),
         ("Deployment", (*CONTAINER, "envFrom", 0, "secretRef")),
         ("Deployment", (*CONTAINER, "resources", "limits", "memory", "x")),
         ("Deployment", ()),

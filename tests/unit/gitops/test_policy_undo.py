@@ -76,7 +76,7 @@ def test_an_undone_argument_may_be_written_and_no_other_ever():
     path, after = (*CONTAINER, "args", 2), changed('"80"', '"81"')
     assert broken(undo(path, "81", "80"), BEFORE, after) == set()
     assert broken(undo(path, "81", "82"), BEFORE, after) == {Rule.UNDO}
-    assert broken(undo(path, "81", "80", commit=""), BEFORE, after) == {Rule.FIELD}
+    assert broken(undo(path, "81", "80", commit=""), BEFORE, after) == {Rule.BOUND}
 
 
 def test_a_commit_that_did_something_else_is_no_proof():

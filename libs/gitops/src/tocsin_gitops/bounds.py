@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from pydantic import BaseModel, ConfigDict, Field
 
 from tocsin_contracts import Tree
-from tocsin_gitops import images, quantity
+from tocsin_gitops import images, programs, promql, quantity, scripts
 
 _PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?")
 _LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
@@ -134,6 +134,20 @@ def key(_old: Tree, new: Tree, _: Limits) -> str:
     """A key of a ConfigMap or a Secret."""
     good = isinstance(new, str) and _KEY.fullmatch(new)
     return "" if good else f"{new!r} is no key"
+
+
+def start(old: Tree, new: Tree, _: Limits) -> str:
+    """A word of how a container is started: a slip of a known program, or what closes nothing."""
+    texts = isinstance(old, str) and isinstance(new, str)
+    shorter = scripts.closed(str(old)) if texts else None
+    good = texts and (programs.is_respelt(str(old), str(new)) or (shorter and shorter[0] == new))
+    return "" if good else f"{new!r} does more than to put a slip in {old!r} right"
+
+
+def expression(old: Tree, new: Tree, _: Limits) -> str:
+    """The same division, with the sums that make one series match one."""
+    good = isinstance(old, str) and new is not None and promql.summed(old) == new
+    return "" if good else f"{new!r} is not just {old!r} with sums"
 
 
 def storage(old: Tree, new: Tree, limits: Limits) -> str:

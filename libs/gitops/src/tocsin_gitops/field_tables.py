@@ -46,6 +46,7 @@ OF_CONTAINERS: ByOp = {
         **{("resources", one, "cpu"): bounds.cpu for one in _ASKED},
         **{("resources", one, "ephemeral-storage"): bounds.memory for one in _ASKED},
         **_probes(_PROBE_FIELDS),
+        **{(field, ANY): bounds.start for field in ("command", "args")},
     },
     EditOp.INSERT: {
         **{("resources", one, "memory"): additions.memory for one in _ASKED},
@@ -113,6 +114,7 @@ OF_OTHERS: ByOp = {
         ("Ingress", *_BACKEND, "port", "name"): bounds.port,
         ("HTTPRoute", *_ROUTE, "port"): bounds.port,
         ("ConfigMap", "data", ANY): bounds.text,
+        ("PrometheusRule", "spec", "groups", ANY, "rules", ANY, "expr"): bounds.expression,
         ("Kustomization", "images", ANY, "newTag"): bounds.tag,
         ("Kustomization", "images", ANY, "digest"): bounds.digest,
         ("Kustomization", "replicas", ANY, "count"): bounds.replicas,

@@ -1,6 +1,7 @@
 """Replace one scalar in a YAML file and nothing else, and prove it before handing it back."""
 
 from tocsin_contracts import FieldPath, Scalar
+from tocsin_gitops import blocks
 from tocsin_gitops.scalars import meaning, same, write
 from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, documents, walk
 from tocsin_gitops.yaml_paths import path_text, refuse_shared, trail
@@ -29,7 +30,7 @@ def set_scalar(data: bytes, document: int, path: FieldPath, old: Scalar, new: Sc
     """Return the file with one scalar of one document replaced, every other byte as it was.
 
     Raises EditRefused when the field does not hold `old`, or when anything about the place makes
-    the outcome a guess: aliases, used anchors, merge keys, tags, block scalars, templates.
+    the outcome a guess: aliases, used anchors, merge keys, tags, folded blocks, templates.
     """
     mark, text = decode(data)
     before = documents(text)
@@ -37,7 +38,8 @@ def set_scalar(data: bytes, document: int, path: FieldPath, old: Scalar, new: Sc
     target = way[-1]
     _check_place(before[document], way, path_text(path))
     _check_old(meaning(target), old, new, path_text(path))
-    edited = text[: target.start] + write(new, target.style) + text[target.end :]
+    written = _written(text[target.start : target.end], target, new)
+    edited = text[: target.start] + written + text[target.end :]
     _prove(before, documents(edited), target, new)
     return (mark + edited).encode()
 
@@ -45,12 +47,20 @@ def set_scalar(data: bytes, document: int, path: FieldPath, old: Scalar, new: Sc
 def _check_place(root: Node, way: tuple[Node, ...], where: str) -> None:
     refuse_shared(root, way, where)
     target = way[-1]
-    if target.style in ("|", ">"):
-        raise EditRefused(f"{where} is a block scalar")
+    if target.style == ">":
+        raise EditRefused(f"{where} is a folded block scalar")
     if target.start == target.end and target.kind is NodeKind.SCALAR:
         raise EditRefused(f"{where} is empty")
     if "{{" in target.value or "${" in target.value:
         raise EditRefused(f"{where} is filled in by a template")
+
+
+def _written(token: str, target: Node, new: Scalar) -> str:
+    if target.style != "|":
+        return write(new, target.style)
+    if not isinstance(new, str):
+        raise EditRefused(f"a block scalar holds text, not {new!r}")
+    return blocks.rewritten(token, new)
 
 
 def _check_old(found: Scalar, old: Scalar, new: Scalar, where: str) -> None:

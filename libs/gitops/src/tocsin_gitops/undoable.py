@@ -15,6 +15,12 @@ def less(_old: Tree, new: Tree, _: Limits) -> str:
     return "" if new in (None, False) else f"{new!r} gives the container more power than it has"
 
 
+def powers_only(old: Tree, new: Tree, _: Limits) -> str:
+    """What a commit added goes as a whole only if it gave nothing but such power."""
+    only = isinstance(old, dict) and bool(old) and set(old) <= set(_POWERS) and new is None
+    return "" if only else f"{old!r} holds more than what gives a container power over its node"
+
+
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINER = ("image", "command", "args", "env", "ports", "resources", *_PROBES)
 _POWERS = ("privileged", "allowPrivilegeEscalation")
@@ -29,6 +35,7 @@ _CLAIM = ("resources", "storageClassName", "accessModes", "selector")
 IN_CONTAINERS: Fields = {
     **{(field,): proven for field in _CONTAINER},
     **{("securityContext", power): less for power in _POWERS},
+    ("securityContext",): powers_only,
 }
 IN_PODS: Fields = {**{(field,): proven for field in _POD}, ("hostNetwork",): less}
 IN_OTHERS: Fields = {

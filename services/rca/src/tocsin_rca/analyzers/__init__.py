@@ -80,6 +80,7 @@ from tocsin_rca.analyzers.volume_attach import VolumeAttach
 from tocsin_rca.analyzers.volume_full import VolumeFull
 from tocsin_rca.analyzers.volume_rights import VolumeRights
 from tocsin_rca.evidence import Case
+from tocsin_rca.evidence.curing import cured
 
 
 class Analyzer(Protocol):
@@ -189,5 +190,7 @@ def load() -> Registry[Analyzer]:
 
 
 def analyze(case: Case, analyzers: Iterable[Analyzer]) -> tuple[Finding, ...]:
-    """Return the findings of all analyzers."""
-    return tuple(finding for analyzer in analyzers for finding in analyzer.analyze(case))
+    """Return the findings of all analyzers, with the undo of a commit that explains one."""
+    return tuple(
+        cured(case, finding) for analyzer in analyzers for finding in analyzer.analyze(case)
+    )

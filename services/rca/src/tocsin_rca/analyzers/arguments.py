@@ -5,6 +5,8 @@ import re
 from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.hearing import Saying, findings
+from tocsin_rca.evidence.remedy import with_remedy
+from tocsin_rca.evidence.starting import closed
 from tocsin_rca.evidence.undoing import changes, is_start, undo
 
 _FLAGS = re.compile(
@@ -26,6 +28,7 @@ _SYNTAX = re.compile(
     r"|unterminated quoted string|unary operator expected"
     r"|File \"<string>\", line \d{1,5}[^\n]{0,20}\n[^\n]{0,200}\n[^\n]{0,200}\n?SyntaxError"
 )
+_STRAY = re.compile(r"(?i)unexpected (?:token )?[\"'`(]{0,2}(?P<word>fi|done|esac)\b")
 
 
 class Arguments:
@@ -72,4 +75,5 @@ def _with_change(case: Case, finding: Finding) -> Finding:
                 "evidence": (*finding.evidence, change.seen.id),
             }
             return finding.model_copy(update=update)
-    return finding
+    word = _STRAY.search(finding.summary)
+    return with_remedy(finding, closed(case, word["word"]) if word else None)

@@ -33,6 +33,12 @@ class _Release:
     told: str
     at: datetime | None
     ids: tuple[str, ...]
+    commit: str = ""
+
+    @property
+    def undo_of(self) -> str:
+        """The commit, where another image altogether makes its history the only proof."""
+        return "" if only_version_differs(self.before, self.now) else self.commit
 
 
 class BadRelease:
@@ -76,7 +82,8 @@ def _releases(case: Case) -> Iterator[_Release]:
         same = isinstance(before, str) and (only_version_differs(before, now) or _has_run(case))
         if change and isinstance(before, str) and same:
             ids = (change.seen.id, workload.id)
-            yield _Release(container, before, now, change.told, change.seen.data.at, ids)
+            at, commit = change.seen.data.at, change.seen.data.commit
+            yield _Release(container, before, now, change.told, at, ids, commit)
         else:
             yield from _rolled_out(case, container, now)
 
@@ -130,7 +137,13 @@ def _finding(
         confidence=weighed(0.93, doubts),
         summary=f"{workload} fails since {version} was released{said}.",
         evidence=tuple(dict.fromkeys((*release.ids, *(line.id for line in wrong[:3])))),
-        change=FieldChange(object=workload, path=path, old=release.now, new=release.before),
+        change=FieldChange(
+            object=workload,
+            path=path,
+            old=release.now,
+            new=release.before,
+            undo_of=release.undo_of,
+        ),
         because=explained(f"{release.told} released it; {release.before} ran before.", doubts),
     )
 

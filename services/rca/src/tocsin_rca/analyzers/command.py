@@ -7,6 +7,8 @@ from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import proof, sure
 from tocsin_rca.evidence.hearing import Saying, findings, quoted, subject
+from tocsin_rca.evidence.remedy import with_remedy
+from tocsin_rca.evidence.starting import respelt
 from tocsin_rca.evidence.statements import Told, statements, told
 from tocsin_rca.evidence.undoing import changes, is_start, undo
 
@@ -29,6 +31,7 @@ _IN_LOG = re.compile(
     r"|exec: [^\n]{1,120}: not found|No such file or directory: '(?:/usr)?/(?:s?bin"
     r"|app)/[^']{1,80}'"
 )
+_UNKNOWN = re.compile(r": (?P<program>[\w-]{2,40}): (?:command )?not found")
 _NOT_FOUND = 127
 _OF_OTHERS = ("Unhealthy", "ProbeWarning", "FailedPostStartHook", "FailedPreStopHook")
 
@@ -55,7 +58,13 @@ class Command:
             return (_finding(case, found),)
         means = "{who} runs a program that is not there: {said}"
         said = findings(case, Saying(CauseClass.COMMAND_NOT_FOUND, _IN_LOG, 0.91, means))
-        return said or tuple(_by_code(case))[:1]
+        return tuple(_respelt(case, one) for one in said) or tuple(_by_code(case))[:1]
+
+
+def _respelt(case: Case, finding: Finding) -> Finding:
+    """Put right what a shell calls no program, if it is a slip of one."""
+    words = _UNKNOWN.search(finding.summary)
+    return with_remedy(finding, respelt(case, words["program"]) if words else None)
 
 
 def _by_code(case: Case) -> Iterator[Finding]:
@@ -87,7 +96,7 @@ def _finding(case: Case, said: tuple[Told, ...]) -> Finding:
     change = next(changes(case, is_start), None)
     edit = undo(case, change) if change else None
     seen = (change.seen.id,) if change and edit else ()
-    return Finding(
+    finding = Finding(
         cause=CauseClass.COMMAND_NOT_FOUND,
         object=who,
         confidence=sure(case, first.about, 0.97 if edit else 0.95),
@@ -96,3 +105,4 @@ def _finding(case: Case, said: tuple[Told, ...]) -> Finding:
         change=edit,
         because=f"{change.told} changed it; this undoes that." if change and edit else "",
     )
+    return finding if edit else with_remedy(finding, respelt(case, program))

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from tocsin_cluster.manifest import dig
 from tocsin_cluster.port import Usage
 from tocsin_contracts import CauseClass, Finding, ObjectRef
+from tocsin_rca.evidence.bounding import bounded
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import alert_id, alert_words, is_ours, owner_of
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.pod_needs import containers_of, spec_of
 from tocsin_rca.evidence.pressure import pressed_nodes, short_of_memory
+from tocsin_rca.evidence.remedy import with_remedy
 
 _ALERT = re.compile(r"(?i)node.{0,40}memory.{0,20}pressure|memorypressure|node.{0,30}out of memory")
 _MANY = 3
@@ -39,7 +41,7 @@ class NodeMemory:
     against = "Only the alert says so, or what takes the memory has a limit or was not measured."
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
-        """Return one finding; which limit would do cannot be told, so there is no change."""
+        """Return one finding; what takes the memory gets a limit, if it was measured."""
         said, nodes = short_of_memory(case), pressed_nodes(case, "MemoryPressure")
         alerted = _ALERT.search(alert_words(case))
         if not (said or nodes or alerted):
@@ -54,18 +56,18 @@ class NodeMemory:
             *(alert_id(case) if alerted else ()),
         )
         why = "has no memory limit" if hog and hog.unbounded else "takes the most of it"
-        return (
-            Finding(
-                cause=CauseClass.NODE_MEMORY_PRESSURE_UNBOUNDED_POD,
-                object=subject,
-                confidence=_confidence(hog, proven=bool(said or nodes)),
-                summary=f"A node ran short of memory: {subject} {why}."
-                if hog
-                else f"{subject} is short of memory; what takes it was not seen.",
-                evidence=tuple(dict.fromkeys(ids)),
-                because="How much the pod needs was not measured over time.",
-            ),
+        finding = Finding(
+            cause=CauseClass.NODE_MEMORY_PRESSURE_UNBOUNDED_POD,
+            object=subject,
+            confidence=_confidence(hog, proven=bool(said or nodes)),
+            summary=f"A node ran short of memory: {subject} {why}."
+            if hog
+            else f"{subject} is short of memory; what takes it was not seen.",
+            evidence=tuple(dict.fromkeys(ids)),
+            because="How much the pod needs was not measured over time.",
         )
+        proven = hog and hog.unbounded and hog.measured and (said or nodes)
+        return (with_remedy(finding, bounded(case, hog.object) if hog and proven else None),)
 
 
 def _confidence(hog: _Hog | None, *, proven: bool) -> float:

@@ -8,6 +8,8 @@ from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.hearing import heard, quoted, subject
 from tocsin_rca.evidence.observation import Observation
+from tocsin_rca.evidence.remedy import with_remedy
+from tocsin_rca.evidence.rules import matched
 from tocsin_rca.evidence.undoing import changes, undo
 
 _BROKEN = re.compile(
@@ -51,17 +53,16 @@ class PrometheusRules:
         ref: ObjectRef = rule.data.ref if rule else subject(case)
         ids = [*((rule.id,) if rule else ()), *(one.id for one in told)]
         ids += [change.seen.id] if change and edit else []
-        return (
-            Finding(
-                cause=CauseClass.PROMETHEUS_RULE_ERROR,
-                object=ref,
-                confidence=0.95 if rule else 0.9,
-                summary=f"A rule of {ref} cannot be evaluated: {line}",
-                evidence=tuple(dict.fromkeys(ids)),
-                change=edit,
-                because=f"{change.told} changed it; this undoes that." if change and edit else "",
-            ),
+        finding = Finding(
+            cause=CauseClass.PROMETHEUS_RULE_ERROR,
+            object=ref,
+            confidence=0.95 if rule else 0.9,
+            summary=f"A rule of {ref} cannot be evaluated: {line}",
+            evidence=tuple(dict.fromkeys(ids)),
+            change=edit,
+            because=f"{change.told} changed it; this undoes that." if change and edit else "",
         )
+        return (finding if edit or not rule else with_remedy(finding, matched(rule, line)),)
 
 
 def _is_about_rules(case: Case) -> bool:

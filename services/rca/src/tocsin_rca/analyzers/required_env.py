@@ -9,7 +9,9 @@ from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import proof, sure
 from tocsin_rca.evidence.designs import design
 from tocsin_rca.evidence.hearing import heard, quoted, subject
+from tocsin_rca.evidence.lending import lent
 from tocsin_rca.evidence.likeness import meant
+from tocsin_rca.evidence.remedy import with_remedy
 
 _NAME = r"[\"'`$({]{0,4}(?P<%s>[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){0,9})[\"'`)}]{0,4}"
 _ABSENT = (
@@ -75,17 +77,16 @@ class RequiredEnv:
         if declared.get(name):
             return ()
         change = _renamed(case, name)
-        return (
-            Finding(
-                cause=CauseClass.MISSING_ENV,
-                object=who,
-                confidence=sure(case, first.about, 0.93),
-                summary=f"{who} needs the environment variable {name}: {quoted(first)}",
-                evidence=proof(case, *(one.id for one in told)),
-                change=change,
-                because=f"{change.old} is set, and is nearly what it asks for." if change else "",
-            ),
+        finding = Finding(
+            cause=CauseClass.MISSING_ENV,
+            object=who,
+            confidence=sure(case, first.about, 0.93),
+            summary=f"{who} needs the environment variable {name}: {quoted(first)}",
+            evidence=proof(case, *(one.id for one in told)),
+            change=change,
+            because=f"{change.old} is set, and is nearly what it asks for." if change else "",
         )
+        return (finding if change else with_remedy(finding, lent(case, name)),)
 
 
 def _declared(case: Case) -> Iterator[tuple[str, bool]]:

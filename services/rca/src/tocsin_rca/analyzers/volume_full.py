@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
+from tocsin_contracts import CauseClass, Finding
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import alert_id, proof, sure
 from tocsin_rca.evidence.designs import design
+from tocsin_rca.evidence.growing import grown
 from tocsin_rca.evidence.hearing import heard, quoted, subject
-from tocsin_rca.evidence.memory import doubled
 from tocsin_rca.evidence.observation import Observation
+from tocsin_rca.evidence.remedy import with_remedy
 
 _FULL = re.compile(
     r"(?i)no space left on device(?!.{0,80}inotify)|\bENOSPC\b(?!.{0,80}watch)|\[Errno 28\]"
@@ -48,20 +49,17 @@ class VolumeFull:
             return ()
         about = told[0].about if told else None
         target = claim.data.ref if claim else subject(case, about)
-        change = _grown(case, claim) if claim else None
         words = quoted(told[0]) if told else case.alert.summary or case.alert.title
         confidence = 0.94 if claim else 0.72
-        return (
-            Finding(
-                cause=CauseClass.PVC_FULL,
-                object=target,
-                confidence=sure(case, about, confidence if told else 0.9),
-                summary=f"No space is left for {subject(case, about)}: {words}",
-                evidence=proof(case, *(one.id for one in told)) if told else alert_id(case),
-                change=change,
-                because="Its class can grow volumes; this is the next size." if change else "",
-            ),
+        finding = Finding(
+            cause=CauseClass.PVC_FULL,
+            object=target,
+            confidence=sure(case, about, confidence if told else 0.9),
+            summary=f"No space is left for {subject(case, about)}: {words}",
+            evidence=proof(case, *(one.id for one in told)) if told else alert_id(case),
         )
+        name = case.alert.labels.get("persistentvolumeclaim", "")
+        return (with_remedy(finding, grown(case, claim, name) if claim else None),)
 
 
 def _claim(case: Case) -> Observation[Manifest] | None:
@@ -84,16 +82,3 @@ def _mounted(case: Case) -> Iterator[str]:
                 yield str(name)
         if seen and seen.data.items("spec", "volumeClaimTemplates"):
             yield str(seen.data.dig("spec", "volumeClaimTemplates", 0, "metadata", "name"))
-
-
-def _grown(case: Case, claim: Observation[Manifest]) -> FieldChange | None:
-    path = ("spec", "resources", "requests", "storage")
-    size, name = claim.data.dig(*path), claim.data.dig("spec", "storageClassName")
-    grows = any(
-        one.data.dig("allowVolumeExpansion") is True
-        for one in case.objects("StorageClass")
-        if one.data.ref.name == name
-    )
-    larger = doubled(size) if grows and size else None
-    ref: ObjectRef = claim.data.ref
-    return FieldChange(object=ref, path=path, old=size, new=larger) if larger else None

@@ -10,16 +10,23 @@ from tocsin_rca.evidence.sightings import Change
 from tocsin_rca.ports import ChangedField, FieldHistory
 
 
+def histories(case: Case) -> tuple[Observation[FieldHistory], ...]:
+    """Return what commits changed, of each object the newest first."""
+    return tuple(
+        Observation(seen.evidence, seen.data)
+        for seen in case.observations
+        if isinstance(seen.data, FieldHistory)
+    )
+
+
 def changes(case: Case, fits: Callable[[ChangedField], bool]) -> Iterator[Change]:
     """Yield the changed fields that fit, of each field the newest change only."""
     known: set[tuple[str, str, FieldPath]] = set()
-    for seen in case.observations:
-        if not isinstance(seen.data, FieldHistory):
-            continue
+    for seen in histories(case):
         for field in seen.data.fields:
             key = (field.document.kind, field.document.name, field.path)
             if key not in known and fits(field):
-                yield Change(Observation(seen.evidence, seen.data), field)
+                yield Change(seen, field)
             known.add(key)
 
 
@@ -36,4 +43,5 @@ def undo(case: Case, change: Change) -> FieldChange | None:
     target = field.document
     if not target.namespace:
         target = target.model_copy(update={"namespace": subject(case).namespace})
-    return FieldChange(object=target, path=field.path, old=field.after, new=field.before)
+    commit, old, new = change.seen.data.commit, field.after, field.before
+    return FieldChange(object=target, path=field.path, old=old, new=new, undo_of=commit)

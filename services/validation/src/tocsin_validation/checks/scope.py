@@ -5,6 +5,9 @@ from tocsin_gitops.diffs import changed_lines
 from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
 
+_NARROW = 60
+"""Text as long as this may have been written on more lines than one."""
+
 
 class ScopeIsExact:
     """A field that is set changes one line; what is added or taken away, one for each value."""
@@ -40,7 +43,7 @@ def _most_lines(edit: Edit) -> int:
             return 2 + _size(edit.after)
         case EditOp.DELETE:
             return 2 + _size(edit.before)
-    return 2
+    return 2 + len(str(edit.before)) // _NARROW
 
 
 def _size(value: Tree) -> int:

@@ -3,7 +3,16 @@
 import re
 from collections.abc import Iterator
 
-from tocsin_contracts import CheckResult, CheckSeverity, EndReason, EvidenceKind, FailureCode, Tree
+from tocsin_contracts import (
+    CheckResult,
+    CheckSeverity,
+    Edit,
+    EditOp,
+    EndReason,
+    EvidenceKind,
+    FailureCode,
+    Tree,
+)
 from tocsin_gitops.field_policy import parts
 from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
@@ -44,6 +53,7 @@ class NewIsShown:
             for part in parts(edit)
             if part.rule and part.rule.shown
             for word in _words(part.new)
+            if not _is_of_its_own(word, edit, change)
         ]
         place = change.hypothesis.finding.object.namespace
         unseen = [word for word in asked if not any(_stands_in(word, t, place) for t in seen)]
@@ -51,6 +61,14 @@ class NewIsShown:
             return failed(self.name, f"nothing that is cited shows {', '.join(map(repr, unseen))}")
         told = ", ".join(dict.fromkeys(map(repr, asked))) or "none that a bound could not judge"
         return passed(self.name, f"new names and values: {told}")
+
+
+def _is_of_its_own(word: str, edit: Edit, change: Proposed) -> bool:
+    """Whether a new variable is called as the file itself calls it, or holds the namespace."""
+    if edit.op is EditOp.SET or edit.path[-1:] != ("env",):
+        return False
+    text = change.before.get(edit.file, b"").decode(errors="replace")
+    return word == change.hypothesis.finding.object.namespace or _stands_in(word, text, "")
 
 
 def _words(value: Tree) -> Iterator[str]:
