@@ -10,13 +10,21 @@ from pathlib import Path
 import pytest
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_contracts import CheckSeverity, CheckVerdict, EndReason, FailureCode, ObjectRef
+from tocsin_contracts import (
+    CheckSeverity,
+    CheckVerdict,
+    EndReason,
+    FailureCode,
+    ObjectRef,
+    Risk,
+)
 from tocsin_gitops import editing
 from tocsin_gitops.policy import RepositoryRule, WritePolicy
 from tocsin_testing import build
 from tocsin_validation import checks
 from tocsin_validation.checks import verdicts
 from tocsin_validation.facts import Incident, Known, Rendered, Surroundings, told
+from tocsin_validation.outlook import risk
 from tocsin_validation.ports import Consequence, Proposed
 
 CHECKS = {check.name: check for check in checks.load()}
@@ -238,6 +246,13 @@ def test_what_cannot_be_told_is_unknown_and_not_a_pass(name):
 def test_every_check_agrees_to_a_change_that_all_others_agree_to(name):
     result = CHECKS[name].run(Make().change())
     assert result.verdict is CheckVerdict.PASS, result.detail
+
+
+def test_a_small_change_of_which_everything_can_be_told_is_of_low_risk():
+    change = Make().change()
+    judged = risk.judged(change, verdicts.ask(checks.load(), change))
+    assert (judged.risk, judged.reasons) == (Risk.LOW, ())
+    assert any("quota" in one.casefold() for one in judged.effects)
 
 
 @pytest.mark.parametrize("name", CHECKS)

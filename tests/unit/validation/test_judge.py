@@ -18,7 +18,7 @@ from tocsin_testing import build
 from tocsin_testing.repositories import FakeRepositories
 from tocsin_validation.judge import Judge
 from tocsin_validation.ports import Consequence, Proposed
-from tocsin_validation.surroundings.surveyor import Means, Place, Surveyor
+from tocsin_validation.surroundings.surveyor import Means, Pinned, Surveyor
 
 
 class Opinion:
@@ -58,8 +58,8 @@ async def judge(*opinions):
         FakeRepositories(), OneCluster(UnseenCluster("nobody looks")), Means(kubectl="")
     )
     repository = Repository(name="shop/x", git_dir=Path("none.git"), paths=("**",))
-    place = Place(repository, "1" * 40, {})
-    return await Judge(opinions, surveyor).judge(RunId(build.RUN), CHANGE, place)
+    pinned = Pinned(repository, "1" * 40, {})
+    return await Judge(opinions, surveyor).judge(RunId(build.RUN), CHANGE, pinned)
 
 
 async def test_the_first_failure_decides_and_all_answers_are_shown():

@@ -159,6 +159,17 @@ def test_a_change_of_the_number_of_pods_replaces_none():
     assert "requests.memory: +512 MiB in all." in told_
 
 
+def test_how_many_pods_an_autoscaler_may_make_is_told():
+    ref = ObjectRef(kind="HorizontalPodAutoscaler", namespace="payments", name="api")
+    raw = {"kind": ref.kind, "metadata": {"name": "api", "namespace": "payments"},
+           "spec": {"maxReplicas": 4,
+                    "scaleTargetRef": {"kind": "Deployment", "name": "api"}}}  # fmt: skip
+    one = change(("spec", "maxReplicas"), old=4, new=8).model_copy(update={"object": ref})
+    assert effects(proposed(one, live=raw)) == (
+        "Up to 8 pods of Deployment api may run, and not 4.",
+    )
+
+
 def test_where_nothing_is_known_no_effect_is_made_up():
     assert effects(proposed(live=None)) == ()
 

@@ -11,7 +11,7 @@ from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import EVERYWHERE
-from tocsin_contracts import FailureCode, RunId
+from tocsin_contracts import FailureCode, Place, RunId, SourceKind
 from tocsin_gitops.config import Repository
 from tocsin_gitops.policy import WritePolicy
 from tocsin_gitops.source import BlobFile, Commit
@@ -20,7 +20,7 @@ from tocsin_testing import build
 from tocsin_testing.repositories import FakeRepositories
 from tocsin_validation.ports import Proposed
 from tocsin_validation.surroundings.refusals import code_of
-from tocsin_validation.surroundings.surveyor import Means, Place, Surveyor
+from tocsin_validation.surroundings.surveyor import Means, Pinned, Surveyor
 
 REPO = "shop/platform-gitops"
 EDIT = build.edit()
@@ -94,9 +94,9 @@ def proposed(**changes) -> Proposed:
 async def look(cluster, change=None, source=None, **means):
     source = source or FakeRepositories()
     repository = Repository(name=REPO, git_dir=Path("none.git"), paths=("apps/**",))
-    place = Place(repository, "1" * 40, {FILE: BlobFile(MANIFEST, "100644")})
+    pinned = Pinned(repository, "1" * 40, {FILE: BlobFile(MANIFEST, "100644")})
     surveyor = Surveyor(source, OneCluster(cluster), Means(kubectl="", **means))
-    return await surveyor.look(RunId(build.RUN), change or proposed(), place)
+    return await surveyor.look(RunId(build.RUN), change or proposed(), pinned)
 
 
 async def test_a_living_cluster_tells_what_the_checks_need():
@@ -178,6 +178,14 @@ async def test_a_kind_that_comes_with_the_cluster_needs_no_definition():
     cluster = Living(WORKLOAD)
     assert (await look(cluster)).schemas.value == {}
     assert "CustomResourceDefinition" not in cluster.asked
+
+
+async def test_what_a_chart_makes_is_not_known_and_not_taken_for_nothing():
+    place = Place(host="local", repo=REPO, revision="main", by="Application argocd/x",
+                  kind=SourceKind.HELM)  # fmt: skip
+    change = proposed(target=build.target(place=place))
+    around = await look(Living(WORKLOAD), change)
+    assert (around.rendered.value, around.rendered.code) == (None, FailureCode.UNSUPPORTED)
 
 
 async def test_the_newest_commits_of_the_file_are_known():

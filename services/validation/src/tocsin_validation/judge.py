@@ -9,7 +9,7 @@ from tocsin_validation.checks.verdicts import ask
 from tocsin_validation.outlook import risk
 from tocsin_validation.outlook.risk import Judged
 from tocsin_validation.ports import Check, Consequence, Proposed
-from tocsin_validation.surroundings.surveyor import Place, Surveyor
+from tocsin_validation.surroundings.surveyor import Pinned, Surveyor
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Judge:
         self._surveyor = surveyor
 
     async def judge(
-        self, run_id: RunId, change: Proposed, place: Place
+        self, run_id: RunId, change: Proposed, pinned: Pinned
     ) -> tuple[Judged, Failure | None]:
         """Return all that is to be shown, and the first failure that it does not survive."""
-        around = await self._surveyor.look(run_id, change, place)
+        around = await self._surveyor.look(run_id, change, pinned)
         return await asyncio.to_thread(self._judged, replace(change, around=around))
 
     def _judged(self, change: Proposed) -> tuple[Judged, Failure | None]:

@@ -26,7 +26,7 @@ from tocsin_validation.outlook.risk import Judged
 from tocsin_validation.ports import Check, Consequence, Proposed, Source
 from tocsin_validation.resolving import Resolver, Unresolved
 from tocsin_validation.state import ValidationState
-from tocsin_validation.surroundings.surveyor import Means, Place, Surveyor
+from tocsin_validation.surroundings.surveyor import Means, Pinned, Surveyor
 
 
 class Nodes:
@@ -72,9 +72,9 @@ class Nodes:
 
     async def check(self, state: ValidationState) -> ValidationState:
         """Ask every check; the first kind of failure decides what becomes of the run."""
-        place = await self._place(state)
-        change = await self._proposed(state, place)
-        judged, failure = await self._judge.judge(RunId(state["run_id"]), change, place)
+        pinned = await self._pinned(state)
+        change = await self._proposed(state, pinned)
+        judged, failure = await self._judge.judge(RunId(state["run_id"]), change, pinned)
         return {
             "checks": list(judged.checks),
             "effects": list(judged.effects),
@@ -86,7 +86,7 @@ class Nodes:
     async def draft(self, state: ValidationState) -> ValidationState:
         """Freeze the plan: the exact diff, and the hash that an approval binds."""
         run_id = RunId(state["run_id"])
-        proposed = await self._proposed(state, await self._place(state))
+        proposed = await self._proposed(state, await self._pinned(state))
         change = await self._convergence.placed(state, proposed)
         base_sha, parent_sha = state["base_sha"], state["parent_sha"]
         if parent_sha != base_sha and (denied := _denied(state, change)):
@@ -97,14 +97,14 @@ class Nodes:
         )
         return {"answer": [*_superseded(state, plan), drafted]}
 
-    async def _place(self, state: ValidationState) -> Place:
+    async def _pinned(self, state: ValidationState) -> Pinned:
         repository, sha = self._gitops.repository(state["target"].repo), state["base_sha"]
-        return Place(repository, sha, await self._source.files(repository, sha))
+        return Pinned(repository, sha, await self._source.files(repository, sha))
 
-    async def _proposed(self, state: ValidationState, place: Place) -> Proposed:
+    async def _proposed(self, state: ValidationState, pinned: Pinned) -> Proposed:
         """Build the change from the pinned commit: the same one however often this runs."""
         target, edits = state["target"], tuple(state["edits"])
-        finding, repository, files = state["hypothesis"].finding, place.repository, place.files
+        finding, repository, files = state["hypothesis"].finding, pinned.repository, pinned.files
         touched = {edit.file: files[edit.file] for edit in edits if edit.file in files}
         before = {path: file.data for path, file in touched.items()}
         key = drafting.issue_key(repository.cluster, target, finding)
@@ -119,7 +119,7 @@ class Nodes:
             policy=self._gitops.policy,
             issue_key=key,
             head_branch=drafting.head_branch(key, finding),
-            past=await past.steps(self._source, repository, place.sha, edits),
+            past=await past.steps(self._source, repository, pinned.sha, edits),
         )
 
 

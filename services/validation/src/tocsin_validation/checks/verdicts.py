@@ -55,6 +55,6 @@ def _whole(check: Check, result: CheckResult) -> CheckResult:
     if result.verdict is CheckVerdict.PASS:
         return result.model_copy(update={"severity": check.severity})
     code = result.code or check.code
-    blind = result.verdict is CheckVerdict.UNKNOWN
-    action = result.action or (blind and ACTIONS.get(code)) or check.action
+    helps = ACTIONS.get(result.code) if result.code else None
+    action = result.action or helps or check.action
     return result.model_copy(update={"severity": check.severity, "code": code, "action": action})

@@ -10,6 +10,7 @@ from tocsin_validation.ports import Proposed
 
 HOURS_OF_A_MONTH = 730
 _GIB = Decimal(1024**3)
+_SCALER = "HorizontalPodAutoscaler"
 _ROLLED = ("Deployment", "StatefulSet", "DaemonSet", "Rollout")
 
 
@@ -18,6 +19,7 @@ def effects(change: Proposed) -> tuple[str, ...]:
     shift = amounts.shift(change) if amounts.has_pods(change) else None
     return (
         *_rollout(change),
+        *_scaler(change),
         *(_amounts(shift) if shift else ()),
         *(_shares(change, shift) if shift else ()),
         *(_cost(change, shift) if shift else ()),
@@ -44,6 +46,15 @@ def _rollout(change: Proposed) -> Iterator[str]:
     if ref.kind in _ROLLED:
         pods = amounts.replicas(states[1], change)
         yield f"The {pods} pod(s) of {ref} are replaced by new ones, {_how(states[1])}."
+
+
+def _scaler(change: Proposed) -> Iterator[str]:
+    for one in change.hypothesis.finding.changes:
+        if one.object.kind == _SCALER and one.path == ("spec", "maxReplicas"):
+            states = preview.states(change)
+            of = states[0].dig("spec", "scaleTargetRef") if states else None
+            scaled = f" of {of.get('kind')} {of.get('name')}" if isinstance(of, dict) else ""
+            yield f"Up to {one.after} pods{scaled} may run, and not {one.before}."
 
 
 def _how(manifest: Manifest) -> str:

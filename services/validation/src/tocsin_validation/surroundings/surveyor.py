@@ -15,6 +15,7 @@ from tocsin_contracts import (
     FailureCode,
     IncidentOpened,
     RunId,
+    SourceKind,
 )
 from tocsin_gitops.config import Repository
 from tocsin_gitops.policy import REGULAR_MODES
@@ -30,6 +31,7 @@ from tocsin_validation.surroundings.questions import Schemas
 
 NEWEST = 5
 MOST_PULLS = 30
+_UNSUPPORTED = FailureCode.UNSUPPORTED
 _UNASKED: Known[tuple[Manifest, ...]] = Known()
 
 
@@ -55,8 +57,8 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the change is to be made: a repository at a commit, with its YAML files."""
+class Pinned:
+    """The repository of a change at its base commit, with its YAML files."""
 
     repository: Repository
     sha: str
@@ -76,14 +78,14 @@ class Surveyor:
         self._clusters = clusters
         self._means = means
 
-    async def look(self, run_id: RunId, change: Proposed, place: Place) -> Surroundings:
+    async def look(self, run_id: RunId, change: Proposed, pinned: Pinned) -> Surroundings:
         """Return what is known; only the store of runs can make this fail."""
-        cluster = self._cluster(change, place.repository)
+        cluster = self._cluster(change, pinned.repository)
         seen, lists, incident, facts = await asyncio.gather(
             self._object(cluster, change),
             self._lists(cluster, change),
             self._incident(run_id),
-            self._repository(change, place),
+            self._repository(change, pinned),
         )
         live, pods, schemas = seen
         later, competing, rendered = facts
@@ -118,13 +120,13 @@ class Surveyor:
         )
 
     async def _repository(
-        self, change: Proposed, place: Place
+        self, change: Proposed, pinned: Pinned
     ) -> tuple[Known[tuple[Commit, ...]], Known[tuple[str, ...]], Known[Rendered]]:
-        kubectl, seconds = self._means.kubectl, self._means.seconds
+        seconds = self._means.seconds
         return await asyncio.gather(
-            asked(lambda: self._later(change, place), seconds),
-            asked(lambda: self._competing(change, place.repository), seconds),
-            asked(lambda: rendering.render(kubectl, place.plain, change.after), seconds),
+            asked(lambda: self._later(change, pinned), seconds),
+            asked(lambda: self._competing(change, pinned.repository), seconds),
+            asked(lambda: self._rendered(change, pinned), seconds),
         )
 
     def _cluster(self, change: Proposed, repository: Repository) -> Cluster:
@@ -154,16 +156,22 @@ class Surveyor:
         )
         return dict(zip(wanted, found, strict=True))
 
-    async def _later(self, change: Proposed, place: Place) -> tuple[Commit, ...]:
+    async def _rendered(self, change: Proposed, pinned: Pinned) -> Rendered:
+        source = change.target.place
+        if source and source.kind is SourceKind.HELM:
+            raise NotTold(f"{source.by} deploys a chart, which is not rendered", _UNSUPPORTED)
+        return await rendering.render(self._means.kubectl, pinned.plain, change.after)
+
+    async def _later(self, change: Proposed, pinned: Pinned) -> tuple[Commit, ...]:
         return await self._source.commits(
-            place.repository, place.sha, change.target.file, limit=NEWEST
+            pinned.repository, pinned.sha, change.target.file, limit=NEWEST
         )
 
     async def _competing(self, change: Proposed, repository: Repository) -> tuple[str, ...]:
         pulls = await self._source.open_pulls(repository)
         others = [one for one in pulls if not one.head_branch.startswith(change.head_branch)]
         if len(others) > MOST_PULLS:
-            raise NotTold(f"{len(others)} pull requests are open", FailureCode.UNSUPPORTED)
+            raise NotTold(f"{len(others)} pull requests are open", _UNSUPPORTED)
         files = {edit.file for edit in change.edits}
         touched = [await self._source.touched(repository, one.number) for one in others]
         pairs = zip(others, touched, strict=True)
