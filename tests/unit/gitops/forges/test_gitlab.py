@@ -66,6 +66,16 @@ async def test_a_merge_request_of_a_fork_is_not_of_the_branch_of_the_same_name(w
     assert [pull.title for pull in await world.pulls.open_pulls(world.repository)] == ["Fork"]
 
 
+async def test_many_forks_with_a_branch_of_the_same_name_do_not_hide_ours(world):
+    opened = await world.forge.open_pull(world.request())
+    world.fake.close(opened.number, ANN)
+    for number in range(250):
+        world.fake.open(f"Fork {number}", "", BRANCH, "main", ANN).of_fork = True
+    (ours,) = await world.pulls.pulls(world.repository, BRANCH)
+    assert (ours.number, ours.state) == (opened.number, PullState.CLOSED)
+    assert (await world.forge.open_pull(world.request())).number == opened.number
+
+
 async def test_the_paths_that_a_merge_request_touches_are_told(world):
     opened = await world.forge.open_pull(world.request())
     world.fake.bare.push("main", {"other.yaml": b"o: 2\n"})

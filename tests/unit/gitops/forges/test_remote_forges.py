@@ -121,6 +121,12 @@ async def test_d4_a_branch_deleted_after_closing_is_no_new_pull_request(world):
     assert world.head == ""
 
 
+async def test_a_pull_request_of_our_branch_to_another_base_is_not_the_one(world):
+    opened = await world.forge.open_pull(world.request())
+    world.fake.open("Theirs", "", BRANCH, "release", ANN)
+    assert await world.forge.open_pull(world.request()) == opened
+
+
 async def test_d5_an_empty_list_and_then_already_exists_is_still_one_pull_request(world):
     """changesets/action #396: the list came back empty, to create then failed."""
     first = await world.forge.open_pull(world.request())

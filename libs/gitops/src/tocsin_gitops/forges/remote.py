@@ -123,14 +123,14 @@ class RemoteForge:
         return edited.model_copy(update={"commit": commit})
 
     async def _opened(self, request: PullRequestRequest) -> PullRequest | None:
-        """Return the newest pull request from the branch, whatever its state; it has to be ours.
+        """Return the newest pull request of the branches, whatever its state; it has to be ours.
 
         One that a person closed is returned closed: it is never opened again.
         """
         pulls = await self._steps.reader.pulls(request.repository, request.head_branch)
-        if not pulls:
+        newest = next((one for one in pulls if one.base_branch == request.base_branch), None)
+        if newest is None:
             return None
-        newest = pulls[0]
         if not newest.commit:
             raise TransientError(f"{newest.url} does not show its commit yet")
         if not await self._is_ours(request, newest.commit):

@@ -114,14 +114,14 @@ class GitLabPulls:
 
     async def pulls(self, repository: Repository, head_branch: str) -> tuple[PullRequest, ...]:
         """Return every merge request from a branch of the project itself, the newest first."""
-        asked = {"source_branch": head_branch, "state": "all", **_newest_first(1)}
-        found = await self._listed(repository, asked)
+        asked = {"source_branch": head_branch, "state": "all"}
+        found = await self._listed(repository, asked, MOST_PAGES)
         return tuple(one.pull() for one in found if one.is_own)
 
     async def open_pulls(self, repository: Repository) -> tuple[PullRequest, ...]:
         """Return the open merge requests that go to the repository's base branch."""
-        asked = {"target_branch": repository.branch, "state": "opened", **_newest_first(1)}
-        return tuple(one.pull() for one in await self._listed(repository, asked))
+        asked = {"target_branch": repository.branch, "state": "opened"}
+        return tuple(one.pull() for one in await self._listed(repository, asked, 1))
 
     async def touched(self, repository: Repository, number: int) -> tuple[str, ...]:
         """Return the paths that a merge request touches, both of a file that moved."""
@@ -163,10 +163,18 @@ class GitLabPulls:
         return await self._client.get(MergeRequest, repository.name, path)
 
     async def _listed(
-        self, repository: Repository, asked: dict[str, str | int]
+        self, repository: Repository, asked: dict[str, str], pages: int
     ) -> list[MergeRequest]:
+        """Anybody can fork, and name a branch like one of ours: theirs may fill some pages."""
+        listed: list[MergeRequest] = []
         path = merge_request(repository)
-        return await self._client.get(list[MergeRequest], repository.name, path, asked)
+        for page in range(1, pages + 1):
+            paged = {**asked, **_newest_first(page)}
+            found = await self._client.get(list[MergeRequest], repository.name, path, paged)
+            listed += found
+            if len(found) < PAGE:
+                break
+        return listed
 
 
 def _newest_first(page: int) -> dict[str, str | int]:
