@@ -1,5 +1,7 @@
 """The loop: an agent thinks and acts until there is an outcome, within its schema."""
 
+import re
+
 import pytest
 from pydantic import BaseModel, Field
 
@@ -97,7 +99,8 @@ async def test_a_template_is_not_stable_and_reads_the_state():
     told = agent(model, instructions=Template("The cluster is {user:cluster}."))
     await ran(told, values={"user:cluster": "prod"})
     system = [m for m in model.questions[0].messages if m.role is Role.SYSTEM]
-    assert (system[-1].text, system[-1].stable) == ("The cluster is prod.", False)
+    assert re.fullmatch(r"The cluster is <<<output (\w{16})>>>prod<<<end \1>>>\.", system[-1].text)
+    assert not system[-1].stable
 
 
 async def test_a_result_is_validated_and_stored_under_its_key():

@@ -1,5 +1,6 @@
 """What people can say to an investigation that waits for a larger budget."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -57,6 +58,23 @@ def test_a_run_shows_that_it_waits_and_what_its_model_used():
     assert view.budget.waits
     assert view.budget.exhausted == ASKED.exhausted
     assert view.model_use == ASKED.model_use
+
+
+def test_a_run_shows_what_models_used_in_all_of_its_attempts():
+    first = ModelUse(models=("a/b",), model_calls=2, tokens=100, cost=Decimal("0.5"))
+    second = ModelUse(models=("c/d", "a/b"), model_calls=1, tokens=7, cost=Decimal("0.25"))
+    formed = build.hypothesis_formed(model_use_before=first, model_use=second)
+    used = views.detail(build.run(build.alert_accepted(), formed), None).model_use
+    assert (used.models, used.model_calls, used.tokens) == (("a/b", "c/d"), 3, 107)
+    assert used.cost == Decimal("0.75")
+    unknown = formed.model_copy(update={"model_use": second.model_copy(update={"cost": None})})
+    assert views.model_use(build.run(unknown)).cost is None
+
+
+def test_an_ending_that_knows_of_no_model_hides_no_use_of_one():
+    formed = build.hypothesis_formed(model_use=ModelUse(tokens=7))
+    later = build.investigation_inconclusive(at=formed.at + timedelta(hours=1))
+    assert views.model_use(build.run(formed, later)).tokens == 7
 
 
 def test_a_run_without_a_model_shows_no_use_of_one():

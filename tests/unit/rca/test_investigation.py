@@ -198,6 +198,20 @@ async def test_the_next_attempt_knows_what_checks_said(place):
     assert answer.hypothesis.attempt == 2
 
 
+@pytest.mark.parametrize("decided", [False, True], ids=["a model again", "analyzers alone"])
+async def test_what_earlier_attempts_used_is_added_up(place, decided):
+    first, _ = await opened(place, looks(), submits())
+    one = first.model_copy(update={"model_use_before": first.model_use})
+    place.runs.runs[RUN] = build.run(OPENED, one, state=RunState.INVESTIGATING)
+    event = build.hypothesis_rejected(alert=ALERT, attempt=1, rejected=(LEAK,))
+    found = (finding(cause=OOM, confidence=0.95),) if decided else ()
+    handlers, _ = replace(place, findings=found).worker(ScriptedModel(submits()))
+    answer = await handlers.on_hypothesis_rejected(event)
+    assert (answer.model_use is None) is decided
+    assert (answer.model_use_before.model_calls, answer.model_use_before.tokens) == (4, 60)
+    assert answer.model_use_before.prompt == first.model_use.prompt
+
+
 async def test_p10_a_person_is_told_what_checks_said_without_a_model_too(place):
     why = Rejection(cause=LEAK, reasons=("memory: it does not grow",))
     event = build.hypothesis_rejected(alert=ALERT, attempt=1, rejected=(LEAK,), rejections=(why,))

@@ -86,6 +86,9 @@ class BudgetExhausted(Event):
     attempt: int = Field(default=1, ge=1)
     so_far: str = Field(default="", description="What the agent said last.")
     model_use: ModelUse | None = None
+    model_use_before: ModelUse | None = Field(
+        default=None, description="What the attempts before this one used."
+    )
 
 
 class BudgetExtended(Event):

@@ -164,6 +164,9 @@ class HypothesisFormed(Event):
     alert: Alert
     hypothesis: Hypothesis
     model_use: ModelUse | None = None
+    model_use_before: ModelUse | None = Field(
+        default=None, description="What the attempts before this one used."
+    )
 
 
 class InvestigationInconclusive(Event):
@@ -177,3 +180,6 @@ class InvestigationInconclusive(Event):
     evidence: tuple[Evidence, ...]
     candidates: tuple[Finding, ...] = ()
     model_use: ModelUse | None = None
+    model_use_before: ModelUse | None = Field(
+        default=None, description="What the attempts before this one used."
+    )

@@ -151,7 +151,7 @@ class RunView(RunSummary):
     triage: TriageView | None = None
     budget: BudgetView | None = None
     model_use: ModelUse | None = Field(
-        default=None, description="What the model of the last attempt used; None without one."
+        default=None, description="What models used in all attempts; None without one."
     )
     hypothesis: Hypothesis | None = None
     inconclusive: InconclusiveView | None = Field(

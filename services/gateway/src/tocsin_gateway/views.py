@@ -154,11 +154,14 @@ def inconclusive(run: Run) -> InconclusiveView | None:
 
 
 def model_use(run: Run) -> ModelUse | None:
-    """Return what the model of the last attempt used, as the newest fact about it says."""
+    """Return what models used in all attempts, as the newest fact that knows of it says."""
     kinds = (HypothesisFormed, InvestigationInconclusive, BudgetExhausted)
     facts = [fact for fact in run.facts.values() if isinstance(fact, kinds)]
-    newest = max(facts, key=lambda fact: fact.at, default=None)
-    return newest.model_use if newest else None
+    for fact in sorted(facts, key=lambda fact: fact.at, reverse=True):
+        used = [one for one in (fact.model_use_before, fact.model_use) if one]
+        if used:
+            return sum(used[1:], used[0])
+    return None
 
 
 def approval_view(approval: Approval) -> ApprovalView:

@@ -17,16 +17,21 @@ class SegmentDigest(Value):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One part. A stable one is the same in every call, so a provider may cache it."""
+    """One part. A stable one is the same in every call, so a provider may cache it.
+
+    `mark` stands around values in the text, and is made anew each time.
+    """
 
     name: str
     text: str
     stable: bool
+    mark: str = ""
 
     @property
     def digest(self) -> SegmentDigest:
-        """Its name and the hash of its text."""
-        return SegmentDigest(name=self.name, sha256=hashlib.sha256(self.text.encode()).hexdigest())
+        """Its name and the hash of its text, without the mark."""
+        text = self.text.replace(self.mark, "") if self.mark else self.text
+        return SegmentDigest(name=self.name, sha256=hashlib.sha256(text.encode()).hexdigest())
 
     @property
     def message(self) -> Message:

@@ -25,20 +25,23 @@ class Template:
     """A text with `{key}`, which has to be in the state, and `{key?}`, which may be missing.
 
     `{{` and `}}` are braces; braces around anything but a key stay as they are. Values are put in
-    cleaned and capped, and are not looked at for places again.
+    cleaned, capped and between marks, as data, and are not looked at for places again.
     """
 
     text: str
 
-    def filled(self, state: State, agent: str) -> str:
-        """Return the text with its values; PermanentError names a key that is missing."""
+    def filled(self, state: State, agent: str, mark: str) -> str:
+        """Return the text with its values; PermanentError names a key that is missing.
+
+        `mark` has to be one that nobody can have foreseen.
+        """
 
         def value(found: re.Match[str]) -> str:
             if found["brace"]:
                 return str(found["brace"][0])
             key = found["key"]
             if key in state:
-                return _shown(state[key])
+                return f"<<<output {mark}>>>{_shown(state[key])}<<<end {mark}>>>"
             if found["optional"]:
                 return ""
             raise PermanentError(
@@ -55,12 +58,12 @@ Provider = Callable[[State], Awaitable[str]]
 Instructions = str | Template | Provider
 
 
-async def written(name: str, given: Instructions, state: State, agent: str) -> Segment:
+async def written(name: str, given: Instructions, state: State, agent: str, mark: str) -> Segment:
     """Return a segment of instructions; only what can never change is stable."""
     if isinstance(given, str):
         return Segment(name, given, stable=True)
     if isinstance(given, Template):
-        return Segment(name, given.filled(state, agent), stable=False)
+        return Segment(name, given.filled(state, agent, mark), stable=False, mark=mark)
     return Segment(name, await given(state), stable=False)
 
 

@@ -61,16 +61,16 @@ class Prompting:
         return (*map(offered, tools.values()), *transfer, *ending)
 
     async def _segments(self, turn: Turn) -> Sequence[Segment]:
-        agent, state = turn.agent, turn.state
+        agent, state, mark = turn.agent, turn.state, self.engine.nonce()
         skills = await self.engine.skills.of(agent.name)
         role = Segment("role", f"You are {agent.name}: {agent.description}", stable=True)
         return composed(
             [
                 Segment("security", POLICY, stable=True),
-                await written("global", self.engine.instructions, state, agent.name),
+                await written("global", self.engine.instructions, state, agent.name, mark),
                 *(skill.segment for skill in skills),
                 role,
-                await written("instructions", agent.instructions, state, agent.name),
+                await written("instructions", agent.instructions, state, agent.name, mark),
             ]
         )
 

@@ -3,18 +3,28 @@
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
+from typing import TypeVar
 
 from tocsin_agents.loop.following import following
 from tocsin_agents.loop.invocation import Cancel
 from tocsin_agents.loop.watching import StoppedError, watching
-from tocsin_contracts import BudgetExhausted, Event, RunCancelRequested, RunId, derive_id
+from tocsin_contracts import (
+    BudgetExhausted,
+    Event,
+    HypothesisFormed,
+    RunCancelRequested,
+    RunId,
+    derive_id,
+)
 from tocsin_kit import logging
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 from tocsin_rca.investigation.investigator import Asked, Investigator
-from tocsin_rca.investigation.known import Known
+from tocsin_rca.investigation.known import Answer, Known
 from tocsin_rca.investigation.ports import Runs, Timers
 from tocsin_rca.ports import Clock
+
+T = TypeVar("T", bound=Event)
 
 A_DAY = 86_400.0
 """Longer than the analyzers take, which have a budget of their own."""
@@ -61,18 +71,29 @@ class Further:
 
     async def _told(
         self, analysed: Callable[[], Awaitable[Known]], cancel: Cancel, asked: Asked | None
-    ) -> Event | None:
+    ) -> Answer | BudgetExhausted | None:
         try:
             async with watching(A_DAY, cancel):
                 known = await analysed()
         except StoppedError:
             return None
         if known.is_decided:
-            return known.answer
+            return await self._with_earlier(known, known.answer)
         told = await self._investigator.investigate(known, cancel, asked)
         if told is None:
             log.info("rca.investigation_stopped", by=cancel.by)
-        return told
+            return None
+        return await self._with_earlier(known, told)
+
+    async def _with_earlier(self, known: Known, told: T) -> T:
+        """Add what earlier attempts used: the run's record keeps only the newest of a kind."""
+        run = await self._runs.get(known.run_id) if known.attempt > 1 else None
+        formed = run.fact(HypothesisFormed) if run else None
+        if formed is None or formed.hypothesis.attempt >= known.attempt:
+            return told
+        used = [one for one in (formed.model_use_before, formed.model_use) if one]
+        before = sum(used[1:], used[0]) if used else None
+        return told.model_copy(update={"model_use_before": before})
 
     async def _wake(self, event: Event, told: BudgetExhausted) -> None:
         """End the wait some time; the timer names the very pause, by the id that it will have."""
