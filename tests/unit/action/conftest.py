@@ -20,7 +20,7 @@ from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.approvals import approval_id
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
-from tocsin_testing.fakes import FakeClock, FakeRuns
+from tocsin_testing.fakes import FakeClock, FakeRuns, FakeTallies
 from tocsin_testing.gate import FakeGate, FakeTimers
 from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeForge, FakeRepositories
@@ -56,7 +56,7 @@ class Desk:
         self.repositories = self.source = FakeRepositories()
         self.forge = FakeForge(self.repositories)
         self.approvals = FakeGate(self.clock)
-        self.issues = FakeIssues()
+        self.issues, self.tallies = FakeIssues(), FakeTallies()
         self.timers, self.runs, self.saver = FakeTimers(), FakeRuns(), InMemorySaver()
         self.allow()
         self.base = self.commit({FILE: MANIFEST, "README.md": b"hello\n"})
@@ -110,6 +110,7 @@ class Desk:
             comments=Comments(self.gitops, self.forges, self.issues, self.approvals),
             issues=self.issues,
             runs=self.runs,
+            tallies=self.tallies,
             timers=self.timers,
             clock=self.clock,
             patience=PATIENCE,

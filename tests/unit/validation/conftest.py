@@ -21,7 +21,7 @@ from tocsin_contracts.views import DecisionKind
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
-from tocsin_testing.fakes import FakeClock, FakeRuns
+from tocsin_testing.fakes import FakeClock, FakeRuns, FakeTallies
 from tocsin_testing.gate import FakeGate, FakeTimers
 from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeForge, FakeRepositories
@@ -59,6 +59,7 @@ class World:
         self.repositories = self.source = FakeRepositories()
         self.forge = FakeForge(self.repositories)
         self.issues, self.runs, self.timers = FakeIssues(), FakeRuns(), FakeTimers()
+        self.tallies = FakeTallies()
         self.approvals, self.saver = FakeGate(self.clock), InMemorySaver()
         self.facts, self.ids = {}, count()
         repository = Repository(name=REPO, git_dir=git_dir, paths=("apps/**",))
@@ -86,6 +87,7 @@ class World:
             comments=Comments(self.gitops, {"local": self.forge}, self.issues, self.approvals),
             issues=self.issues,
             runs=self.runs,
+            tallies=self.tallies,
             timers=self.timers,
             clock=self.clock,
             patience=patience,

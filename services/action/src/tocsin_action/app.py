@@ -35,6 +35,7 @@ from tocsin_kit.moves import OPEN, move
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
+from tocsin_kit.tally import Tallies
 from tocsin_kit.topology import TimerKind
 
 
@@ -65,6 +66,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         comments=Comments(gitops, hosts, issues, records),
         issues=issues,
         runs=parts.reader,
+        tallies=Tallies(parts.redis),
         timers=parts.bus,
         clock=clock,
         patience=patience(settings),

@@ -13,9 +13,10 @@ from tocsin_action.followed import (
     looked,
     next_look,
 )
-from tocsin_action.ports import Clock, Issues, Reader, Source, Timers
+from tocsin_action.ports import Clock, Issues, Reader, Source, Tallies, Timers
 from tocsin_action.proving import Calm, Ineffective, Look, Patience, Verdict, Verified
 from tocsin_contracts import (
+    AlertAccepted,
     EndReason,
     Event,
     FixIneffective,
@@ -36,6 +37,7 @@ from tocsin_gitops.hashing import is_undo
 from tocsin_gitops.pulls import PullRequest, PullState
 from tocsin_kit.errors import TransientError
 from tocsin_kit.run_view import Run
+from tocsin_kit.tally import Tally
 from tocsin_kit.timers import Timer
 from tocsin_kit.untrusted import line
 
@@ -57,6 +59,7 @@ class Following:
         comments: commenting.Comments,
         issues: Issues,
         runs: Reader,
+        tallies: Tallies,
         timers: Timers,
         clock: Clock,
         patience: Patience,
@@ -66,6 +69,7 @@ class Following:
         self._comments = comments
         self._issues = issues
         self._runs = runs
+        self._tallies = tallies
         self._timers = timers
         self._clock = clock
         self._patience = patience
@@ -73,6 +77,13 @@ class Following:
     async def start(self, run_id: RunId, url: str, at: datetime) -> None:
         """Begin to look at a pull request that was opened, or written to, at that time."""
         await self._timers.set_timer(first_look(run_id, url, at))
+
+    async def cleared(self, run: Run, at: datetime) -> None:
+        """Look at a merged fix as soon as its alerts, which cleared then, may be believed."""
+        told, merged = followed(run), run.fact(PullRequestMerged)
+        if run.state is RunState.PR_MERGED and told and merged:
+            believed = max(at, merged.merged_at) + self._patience.verify
+            await self._timers.set_timer(fix_look(run.id, told.url, believed))
 
     async def on_pull_request_found(self, event: PullRequestFound) -> Sequence[Event]:
         """Say once that the alert came again, then follow what is open or leave it to people."""
@@ -122,12 +133,16 @@ class Following:
             raise TransientError("it is too early to tell")
         if run.state is not RunState.PR_MERGED or merged is None:
             return []
-        cleared = proving.cleared_at(run)
+        cleared = proving.cleared_at(run, await self._tally(run))
         verdict = proving.judge(merged.merged_at, cleared, self._patience, now)
         if isinstance(verdict, Look):
             await self._timers.set_timer(fix_look(run.id, told.url, verdict.at))
             return []
         return _proven(run, told, merged, verdict)
+
+    async def _tally(self, run: Run) -> Tally | None:
+        accepted = run.fact(AlertAccepted)
+        return await self._tallies.one(accepted.incident_key, run.id) if accepted else None
 
     async def _pull(self, told: Followed) -> PullRequest | None:
         """The pull request as its forge shows it; None while the listing lags."""

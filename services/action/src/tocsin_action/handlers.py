@@ -147,6 +147,7 @@ class Handlers:
         if not self._is_made(run, event):
             return None
         if run.state in FOLLOWED:
+            await self._following.cleared(run, event.at)
             return None
         if not await self._withdrawn(event.run_id):
             raise TransientError("somebody said yes just before; the pull request comes first")

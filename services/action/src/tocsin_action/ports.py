@@ -13,6 +13,7 @@ from tocsin_gitops.pulls import PullRequest
 from tocsin_kit.approvals import Approval
 from tocsin_kit.issues import Written
 from tocsin_kit.run_view import Run
+from tocsin_kit.tally import Tally
 from tocsin_kit.timers import Timer
 
 
@@ -53,6 +54,13 @@ class Reader(Protocol):
 
     async def get(self, run_id: RunId) -> Run | None:
         """Return a run, or None."""
+
+
+class Tallies(Protocol):
+    """What the receiver of alerts counted."""
+
+    async def one(self, incident_key: str, run_id: RunId) -> Tally | None:
+        """Return the counts of one run, or None."""
 
 
 class Source(Protocol):

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tocsin_contracts import AlertRepeated, AlertResolved
+from tocsin_contracts import AlertRepeated, AlertResolved, AlertStatus
 from tocsin_kit.run_view import Run
+from tocsin_kit.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,16 @@ class Look:
 Verdict = Verified | Calm | Ineffective | Look
 
 
-def cleared_at(run: Run) -> datetime | None:
-    """Return since when all alerts of a run are clear; None while one fires."""
+def cleared_at(run: Run, tally: Tally | None) -> datetime | None:
+    """Return since when all alerts of a run are clear; None while one fires.
+
+    What the receiver counts is asked first: of several facts in one moment a record keeps any.
+    """
     resolved, repeated = run.fact(AlertResolved), run.fact(AlertRepeated)
+    if tally:
+        seen = [one.last_seen for one in tally.members if one.status is AlertStatus.RESOLVED]
+        known = resolved.at if resolved else tally.last_seen
+        return None if tally.firing else max(seen, default=known)
     if resolved is None or resolved.still_firing or (repeated and repeated.at > resolved.at):
         return None
     return resolved.at
