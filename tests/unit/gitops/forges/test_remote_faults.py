@@ -1,6 +1,9 @@
+import asyncio
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tocsin_gitops.forges import BranchTaken
 from tocsin_kit.errors import PermanentError, TransientError
@@ -110,3 +113,42 @@ def back(git: Loose, start: str | None) -> None:
         git.drop(BRANCH)
     if start:
         git.move(BRANCH, start, None)
+
+
+@pytest.mark.parametrize("act", ["open", "add"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.value)
+async def test_workers_that_write_at_once_make_one_of_everything(git, kind, act):
+    first, second = remote_world.world(kind, git), remote_world.world(kind, git)
+    second.fake = second.wire.fake = first.fake
+    if act == "add":
+        await open_it(first)
+    errors = await asyncio.gather(until_done(first, act), until_done(second, act))
+    assert [e for both in errors for e in both if not isinstance(e, TransientError)] == []
+    CHECKS[act](first)
+
+
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.value)
+def test_whatever_row_of_faults_there_is_at_most_one_of_everything(origin, kind, data):
+    rows = st.lists(st.sampled_from([None, *FAULTS]), min_size=10, max_size=40)
+    world = remote_world.world(kind, remote_world.fresh(origin))
+    faults = iter(data.draw(rows))
+
+    def fail(request: object) -> None:
+        fault = next(faults, None)
+        world.wire.position = len(world.wire.seen) - 1 if fault else -1
+        world.wire.fault = FAULTS[fault] if fault else world.wire.fault
+
+    world.wire.before = fail
+    asyncio.run(until_done(world, "open"))
+    assert len(world.fake.pulls) <= 1
+    assert not world.head or world.head == world.main or ours(world)
+    world.wire.before = lambda request: None
+    world.wire.position = -1
+    assert asyncio.run(until_done(world, "open")) == []
+    check_open(world)
+
+
+def ours(world: RemoteWorld) -> bool:
+    return world.holds(world.head, world.main, ONE_FILE)
