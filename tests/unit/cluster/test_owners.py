@@ -78,6 +78,12 @@ async def test_a_pod_that_is_gone_is_found_by_name_if_the_cluster_agrees(
     assert await root_owner(recorded(thing(kind, owner)), ref("Pod", pod)) == ref(kind, owner)
 
 
+@pytest.mark.parametrize(("pod", "kind"), [("x-0", "StatefulSet"), ("x-abcde", "DaemonSet")])
+async def test_of_two_sets_of_one_name_the_end_of_the_name_says_which(recorded, pod, kind):
+    cluster = recorded(thing("StatefulSet", "x"), thing("DaemonSet", "x"))
+    assert await root_owner(cluster, ref("Pod", pod)) == ref(kind, "x")
+
+
 async def test_a_name_alone_proves_nothing(recorded):
     cluster = recorded(thing("Deployment", "unrelated"))
     gone = ref("Pod", "web-6f8d7b9c5-k2m4n")

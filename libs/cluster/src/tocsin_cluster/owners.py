@@ -139,5 +139,6 @@ def _guesses(ref: ObjectRef) -> tuple[ObjectRef, ...]:
         if of_deployment
         else ()
     )
-    kinds = ("StatefulSet", "DaemonSet", "Job", "ReplicaSet")
+    numbered = ref.name.removeprefix(f"{shorter['name']}-").isdigit()
+    kinds = (*(("StatefulSet",) if numbered else ()), "DaemonSet", "Job", "ReplicaSet")
     return twice + tuple(named(kind, shorter["name"]) for kind in kinds)

@@ -187,7 +187,7 @@ async def test_of_apps_of_apps_the_innermost_is_meant(desk):
     child = listed(kind="Application", name="payments", namespace="argocd", group="argoproj.io")
     middle = listed(kind="Application", name="team", namespace="argocd", group="argoproj.io")
     root = app("root", one=source("clusters/prod"), resources=[middle, listed()])
-    team = app("team", one=source("teams/a"), resources=[child, listed()])
+    team = app("team", one=source("teams/a"), resources=[child])
     desk.shows(root, team, app())
     answer = await found(desk)
     assert answer.target.place.by == "Application argocd/payments"
@@ -313,11 +313,8 @@ async def test_a_base_that_other_overlays_share_is_not_edited_for_one_of_them(de
     ("override", "path", "old"),
     [
         ({"images": ["ghcr.io/shop/payments:1.4.2"]}, "image", "ghcr.io/shop/payments:1.4.2"),
-        (
-            {"images": ["ghcr.io/shop/payments=mirror/payments:2"]},
-            "image",
-            "ghcr.io/shop/payments:1",
-        ),
+        ({"images": ["ghcr.io/shop/payments=mirror/payments:2"]}, "image", "mirror/payments:2"),
+        ({"images": ["localhost:5000/payments"]}, "image", "localhost:5000/payments:1"),
         ({"replicas": [{"name": "payments-api", "count": 3}]}, "replicas", 3),
         ({"patches": [{"target": {"kind": "Deployment"}, "patch": "x"}]}, "memory", "128Mi"),
         ({"patches": [{"patch": "kind: Deployment"}]}, "memory", "128Mi"),

@@ -170,6 +170,7 @@ CARRIED = [
         ("spec", "containers"),
         ("spec", "jobTemplate", "spec", "template", "spec", "containers"),
     ),
+    ("Job", "CronJob", ("spec", "backoffLimit"), ("spec", "jobTemplate", "spec", "backoffLimit")),
     ("ReplicaSet", "Deployment", ("spec", "template", "spec"), ("spec", "template", "spec")),
     ("ReplicaSet", "Deployment", ("spec", "replicas"), None),
     ("Pod", "Service", ("spec", "containers"), None),

@@ -33,7 +33,7 @@ async def by_argo(search: Search) -> Found | Unresolved | None:
     if not mine:
         _note_none(search, apps, listing)
         return None
-    inner = innermost(mine)
+    inner = innermost(mine, apps)
     if len(inner) > 1:
         names = ", ".join(called(app) for app in inner)
         return search.refuse(f"{question.object} is listed by each of: {names}.")

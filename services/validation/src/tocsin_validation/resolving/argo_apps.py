@@ -58,15 +58,15 @@ def _not(cluster: str) -> Here:
     return Here.NO if cluster else Here.UNKNOWN
 
 
-def innermost(apps: Sequence[Manifest]) -> list[Manifest]:
-    """Leave out an Application that deploys another one of them, directly or through more."""
-    by_name = {app.ref.name: app for app in apps}
-    below = {app.ref: _children(app, by_name) for app in apps}
-    return [app for app in apps if not _reached(app, below) - {app.ref}]
+def innermost(listing: Sequence[Manifest], apps: Sequence[Manifest]) -> list[Manifest]:
+    """Leave out an Application that deploys another one of them, directly or through any others."""
+    below = {app.ref: _children(app) for app in apps}
+    mine = {app.ref for app in listing}
+    return [app for app in listing if not (_reached(app, below) & mine) - {app.ref}]
 
 
-def _children(app: Manifest, known: Mapping[str, Manifest]) -> set[ObjectRef]:
-    named = (
+def _children(app: Manifest) -> set[ObjectRef]:
+    return {
         ObjectRef(
             kind="Application",
             namespace=str(entry.get("namespace") or app.ref.namespace),
@@ -74,8 +74,7 @@ def _children(app: Manifest, known: Mapping[str, Manifest]) -> set[ObjectRef]:
         )
         for entry in app.items("status", "resources")
         if entry.get("kind") == "Application"
-    )
-    return {ref for ref in named if ref.name in known and ref == known[ref.name].ref}
+    }
 
 
 def _reached(app: Manifest, below: Mapping[ObjectRef, set[ObjectRef]]) -> set[ObjectRef]:

@@ -10,6 +10,7 @@ import yaml
 
 from tocsin_cluster.manifest import Manifest, dig
 from tocsin_contracts import SourceKind
+from tocsin_gitops import images
 from tocsin_gitops.placing import ROOT
 from tocsin_kit.untrusted import line
 from tocsin_validation.resolving.origins import At, Origin, path_in
@@ -117,8 +118,7 @@ def _kustomized(source: Fields) -> Iterator[str]:
     if not isinstance(made, Mapping):
         return
     for image in _list(made, "images"):
-        name = str(image).split("=")[0]
-        yield f"image {line(name.split('@')[0].rpartition(':')[0] or name)}"
+        yield from (f"image {line(images.parse(one).name)}" for one in str(image).split("="))
     for one in _list(made, "replicas"):
         yield f"replicas {line(_text(one, 'name'))}"
     for one in _list(made, "patches"):

@@ -128,7 +128,8 @@ def helm_release(release: Manifest, known: Chart, source: Manifest | None) -> Or
 
 def _kustomized(spec: Any) -> Iterator[str]:
     for one in _list(spec, "images"):
-        yield f"image {line(_text(one, 'name'))}"
+        names = (_text(one, "name"), _text(one, "newName"))
+        yield from (f"image {line(name)}" for name in names if name)
     for one in _list(spec, "patches"):
         yield patched(_text(one, "target", "kind"), _text(one, "target", "name"))
     for key in ("namePrefix", "nameSuffix", "components"):

@@ -26,6 +26,8 @@ def _carried(change: FieldChange, made: ObjectRef, owner: ObjectRef) -> FieldCha
 
 
 def _path(path: FieldPath, made: str, owner: str) -> FieldPath | None:
+    if (made, owner) == ("Job", "CronJob"):
+        return ("spec", "jobTemplate", *path)
     inner, outer = _TEMPLATES.get(made), _TEMPLATES.get(owner)
     if inner is None or outer is None or path[: len(inner)] != inner:
         return None
