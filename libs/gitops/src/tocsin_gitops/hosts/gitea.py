@@ -82,7 +82,7 @@ class Said(BaseModel):
 
     id: int
     body: str
-    user: User
+    user: User | None = None
     created_at: AwareDatetime
     html_url: str = ""
 
@@ -90,7 +90,7 @@ class Said(BaseModel):
         """Return it in our words."""
         return Comment(
             id=str(self.id),
-            author=str(self.user.id),
+            author=str(self.user.id) if self.user else "",
             body=self.body,
             at=self.created_at,
             url=self.html_url,
