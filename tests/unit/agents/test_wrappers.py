@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from tocsin_agents.tools.wrappers import (
     budgeted,
     filtered,
     needs_approval,
+    once,
     only_reads,
     prefixed,
     redacted,
@@ -404,3 +406,55 @@ def test_a_secret_is_masked_whatever_is_around(below, above):
         return (await (await one(toolset)).call({}, CONTEXT)).model_dump_json()
 
     assert SECRET not in asyncio.run(said())
+
+
+class Begun:
+    """What was begun, in memory."""
+
+    def __init__(self, error=None):
+        self.keys, self._error = set(), error
+
+    async def begin(self, key):
+        if self._error:
+            raise self._error
+        new = key not in self.keys
+        self.keys.add(key)
+        return new
+
+
+CALLED = replace(CONTEXT, call="call-1")
+
+
+@pytest.mark.parametrize("capability", NOT_READS)
+async def test_what_changes_something_is_not_done_twice_and_its_outcome_is_unknown(capability):
+    inner, begun = RecordingTool("shop.order", capability), Begun()
+    first, taken_over = [await one(once(FixedToolset(inner), begun)) for _ in range(2)]
+    assert (await first.call({"n": 1}, CALLED)).status is Status.OK
+    again = await taken_over.call({"n": 1}, CALLED)
+    assert (again.status, len(inner.calls)) == (Status.ERROR, 1)
+    assert again.error.startswith("outcome unknown")
+
+
+async def test_other_calls_of_the_same_tool_are_done():
+    inner = RecordingTool("shop.order", WRITE)
+    tool = await one(once(FixedToolset(inner), Begun()))
+    for arguments, call in (({"n": 1}, "a"), ({"n": 1}, "b"), ({"n": 2}, "a")):
+        result = await tool.call(arguments, replace(CONTEXT, call=call))
+        assert result.status is Status.OK
+    other = replace(CALLED, call="a", run_id=RunId("run-2"))
+    assert (await tool.call({"n": 1}, other)).status is Status.OK
+    assert len(inner.calls) == 4
+
+
+async def test_a_read_may_be_done_again():
+    inner = RecordingTool("shop.look", READ)
+    tool = await one(once(FixedToolset(inner), Begun()))
+    assert [(await tool.call({}, CALLED)).status for _ in range(2)] == [Status.OK] * 2
+
+
+async def test_what_cannot_be_remembered_is_not_begun():
+    inner = RecordingTool("shop.order", WRITE)
+    tool = await one(once(FixedToolset(inner), Begun(TransientError("the store is away"))))
+    with pytest.raises(TransientError):
+        await tool.call({}, CALLED)
+    assert inner.calls == []

@@ -149,7 +149,7 @@ class Calling:
             await turn.invocation.hear(told)
             await given.progress(text)
 
-        return replace(given, progress=progress)
+        return replace(given, call=call.id, progress=progress)
 
     async def _failed(self, turn: Turn, call: ToolCall, error: TocsinError) -> ToolResult:
         try:

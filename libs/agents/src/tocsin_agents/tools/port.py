@@ -69,12 +69,16 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a call knows beside its arguments. A dry run changes nothing, whatever it is told."""
+    """What a call knows beside its arguments. A dry run changes nothing, whatever it is told.
+
+    `call` tells the calls of one conversation apart; it is empty outside of one.
+    """
 
     identity: Identity
     run_id: RunId | None = None
     clusters: ClusterContext = field(default_factory=ClusterContext)
     dry_run: bool = True
+    call: str = ""
     progress: Callable[[str], Awaitable[None]] = field(default=_silent)
 
 

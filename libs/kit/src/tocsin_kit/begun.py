@@ -1,0 +1,24 @@
+"""What was begun and must not be begun twice, whichever worker goes on."""
+
+from datetime import timedelta
+
+from redis.asyncio import Redis
+
+from tocsin_kit import keys
+from tocsin_kit.store import translated
+
+KEPT = timedelta(days=30)
+
+
+class RedisBegun:
+    """Keys that somebody has begun, remembered for so long."""
+
+    def __init__(self, client: Redis, kept: timedelta = KEPT) -> None:
+        self._client = client
+        self._ttl_ms = int(kept.total_seconds() * 1000)
+
+    async def begin(self, key: str) -> bool:
+        """Remember a key; return whether nobody had begun it. TransientError: nobody may begin."""
+        async with translated(f"remember that {key!r} is begun"):
+            first = await self._client.set(keys.begun(key), b"1", nx=True, px=self._ttl_ms)
+        return bool(first)
