@@ -24,6 +24,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="it looks into /proc"),
 ]
 
+SECONDS = 60
 TOKEN = "tok-0123456789-abcdefghij"
 READ_HEAD = """
 import asyncio, os, sys
@@ -32,6 +33,8 @@ from tocsin_gitops.config import load
 from tocsin_gitops.repositories import repositories
 from tocsin_kit.clock import SystemClock
 gitops = load(Path(sys.argv[1]))
+print("ready", flush=True)
+sys.stdin.readline()
 print(asyncio.run(repositories(gitops, os.environ, SystemClock()).head(gitops.repositories[0])))
 """
 
@@ -54,46 +57,69 @@ def server(tmp_path, remote):
         yield found
 
 
-def reader(folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", READ_HEAD, str(folder / "gitops.yaml")],
-        env={"PATH": os.environ["PATH"], "ACME_TOKEN": TOKEN},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@pytest.fixture
+def reader(tmp_path, server):
+    """Starts processes that read the head; none outlives the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", READ_HEAD, str(tmp_path / "gitops.yaml")],
+            env={"PATH": os.environ["PATH"], "ACME_TOKEN": TOKEN},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate(timeout=SECONDS)
+
+
+def ask(*processes: subprocess.Popen[str]) -> None:
+    """Let processes ask at the same moment, once all of them have started."""
+    assert [process.stdout.readline() for process in processes] == ["ready\n"] * len(processes)
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
 
 
 async def contents_asked(server: GitServer) -> None:
     async def look() -> int:
         return len([one for one in server.asked if one.startswith("POST")])
 
-    await until(look, bool)
+    await until(look, bool, SECONDS)
 
 
-async def test_processes_that_ask_at_once_share_one_fetch(tmp_path, server, remote):
+async def test_processes_that_ask_at_once_share_one_fetch(server, remote, reader):
     server.flows.clear()
-    readers = [reader(tmp_path) for _ in range(3)]
+    readers = [reader() for _ in range(3)]
+    ask(*readers)
     await contents_asked(server)
     server.flows.set()
-    said = [process.communicate(timeout=20) for process in readers]
+    said = [process.communicate(timeout=SECONDS) for process in readers]
     assert [out.strip() for out, _ in said] == [remote.head("main")] * 3, said
     assert server.fetches == 1
 
 
 async def test_a_killed_process_leaves_a_fetch_that_nobody_disturbs_and_a_sound_copy(
-    tmp_path, server, remote
+    tmp_path, server, remote, reader
 ):
     """Its git goes on without it and keeps the lock; after that everything is as it should be."""
     server.flows.clear()
-    victim = reader(tmp_path)
+    victim = reader()
+    ask(victim)
     await contents_asked(server)
     seen = arguments()
     assert any("fetch" in line and "shop/platform" in line for line in seen)
     secrets = {TOKEN, basic(HostType.GITEA, TOKEN)}
     assert [line for line in seen if any(secret in line for secret in secrets)] == []
     victim.kill()
-    victim.communicate(timeout=20)
+    victim.communicate(timeout=SECONDS)
 
     gitops = load(tmp_path / "gitops.yaml")
     (provider,), (repository,) = gitops.providers, gitops.repositories
