@@ -1,3 +1,4 @@
+from datetime import timedelta
 from pathlib import Path
 from textwrap import dedent
 
@@ -29,7 +30,7 @@ from tocsin_contracts import (
 from tocsin_gitops import hashing
 from tocsin_gitops.bounds import Limits
 from tocsin_gitops.config import GitOps, Repository
-from tocsin_gitops.source import BlobFile, LocalGitSource
+from tocsin_gitops.source import BlobFile, Commit, LocalGitSource
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.fakes import FakeClock, FakeRuns
@@ -468,6 +469,17 @@ async def test_an_edit_that_cannot_be_made_is_handed_over_and_never_a_fault(desk
     assert FILE in told.sentence
     verdicts = {one.check: one.verdict for one in told.checks}
     assert verdicts["value-is-current"] is CheckVerdict.FAIL
+
+
+async def test_a_newer_commit_on_the_file_has_it_looked_at_afresh_and_rules_nothing_out(desk):
+    at = build.NOW + timedelta(minutes=1)
+    desk.repositories.log = [Commit("c" * 40, "", "ana", at, "Raise the limit", (FILE,))]
+    (event,) = await desk.validate()
+    assert isinstance(event, HypothesisRejected)
+    assert (event.attempt, event.rejected, event.rejections) == (1, (), ())
+    failed = [one for one in event.checks if one.verdict is CheckVerdict.FAIL]
+    assert [one.code for one in failed] == [FailureCode.STALE]
+    assert "Raise the limit" in failed[0].detail
 
 
 class Shrug:
