@@ -24,6 +24,7 @@ _NOWHERE = "http://127.0.0.1:9"
 _CLOSED = {
     "PATH": "",
     "GIT_TERMINAL_PROMPT": "0",
+    "KUBERC": "off",
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), _NOWHERE),
 }
 """Nothing else can be started, and what is asked of the network ends at a closed door."""
@@ -46,7 +47,7 @@ async def render(kubectl: str, files: Mapping[str, bytes], after: Mapping[str, b
     if not kubectl:
         raise NotTold("there is no kubectl to render with", FailureCode.MISSING_TOOL)
     with tempfile.TemporaryDirectory(prefix="tocsin-render-") as folder:
-        place = Path(folder)
+        place = Path(folder, "repository")
         await asyncio.to_thread(_write, place, needed)
         before = {root: await _built(kubectl, place, root) for root in roots}
         await asyncio.to_thread(_write, place, after)
@@ -128,7 +129,7 @@ def _write(place: Path, files: Mapping[str, bytes]) -> None:
 async def _built(kubectl: str, place: Path, root: str) -> str:
     process = await asyncio.create_subprocess_exec(
         *(kubectl, "kustomize", str(place / root)),
-        env=_CLOSED | {"HOME": str(place), "TMPDIR": str(place)},
+        env=_CLOSED | {"HOME": str(place.parent / "nobody"), "TMPDIR": str(place.parent)},
         cwd=place,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
