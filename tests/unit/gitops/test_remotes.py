@@ -72,7 +72,9 @@ def test_a_port_of_the_web_belongs_to_the_host_and_that_of_ssh_does_not():
 
 def test_a_provider_says_where_its_repositories_are_cloned_from():
     provider = Provider(host="code", type="gitea", git_base="https://example.com/gitea/")
-    assert match(f"https://example.com/gitea/{NAME}", repository(host="code"), provider) is Match.YES
+    assert (
+        match(f"https://example.com/gitea/{NAME}", repository(host="code"), provider) is Match.YES
+    )
     assert match(f"https://example.com/{NAME}", repository(host="code"), provider) is Match.NO
 
 
