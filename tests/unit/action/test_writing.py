@@ -9,12 +9,15 @@ from tocsin_contracts import (
     ApprovalRequested,
     EditOp,
     EndReason,
+    Intent,
     PlanStale,
     PullRequestOpened,
+    PullRequestUpdated,
     RunFinished,
     RunState,
 )
 from tocsin_contracts.views import ApprovalState
+from tocsin_gitops import editing, hashing
 from tocsin_gitops.forges import LocalGitForge
 from tocsin_gitops.source import LocalGitSource
 from tocsin_kit.errors import PermanentError, TransientError
@@ -309,3 +312,38 @@ async def test_p3_on_real_git_a_tampered_plan_leaves_no_branch(real):
     desk.saver = InMemorySaver()
     assert isinstance(await desk.handlers().on_approval_granted(granted), PlanStale)
     assert branches(git_dir) == [f"main {desk.base}"]
+
+
+async def test_p2_on_real_git_an_increment_is_one_commit_on_top_and_one_comment_is_said(real):
+    desk, git_dir = real
+    first = desk.plan()
+    opened = await desk.handlers().on_approval_granted(await desk.approved(first))
+    await desk.issues.remember([opened])
+    held = desk.manifest.replace(b"128Mi", b"256Mi")
+    edit = build.edit(old="256Mi", new="384Mi")
+    after = held.replace(b"256Mi", b"384Mi")
+    file = build.file_change(sha256_before=hashing.sha256(held), sha256_after=hashing.sha256(after))
+    second = desk.plan(
+        edit=build.edit(new="384Mi"),
+        edits=(edit,),
+        files=(file,),
+        diff=editing.unified_diff({desk.file: held}, {desk.file: after}),
+        parent_sha=opened.commit,
+        intent=Intent.INCREMENT,
+    )
+    granted = await desk.approved(second)
+    updated = await desk.handlers().on_approval_granted(granted)
+    assert isinstance(updated, PullRequestUpdated)
+    desk.saver = InMemorySaver()
+    assert (await desk.handlers().on_approval_granted(granted)).commit == updated.commit
+    history = git(git_dir, "log", "--format=%H", f"{desk.base}..{second.head_branch}").split()
+    assert history == [updated.commit, opened.commit]
+    assert git(git_dir, "show", f"{updated.commit}:{desk.file}").encode() == after
+    found = build.pull_request_found(
+        run_id="r2", url=opened.url, number=updated.number, issue_key=second.issue_key
+    )
+    for _ in range(2):
+        (said,) = await desk.following().on_pull_request_found(found)
+    repository = desk.gitops.repository(desk.repo)
+    (comment,) = await LocalGitSource().comments(repository, updated.number, build.NOW)
+    assert comment.id == said.comment

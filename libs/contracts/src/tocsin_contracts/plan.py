@@ -171,10 +171,7 @@ class FoundPull(StrEnum):
 
 
 class PullRequestFound(Event):
-    """A pull request of this issue is open, so no other is proposed.
-
-    `sufficient` holds all that the run would change; `hands_off` does not, and people work on it.
-    """
+    """A pull request of this issue is open: one with the whole change, or one of people's."""
 
     topic: ClassVar[str] = "validation.pull-request-found.v1"
     moves_to: ClassVar[RunState | None] = RunState.PR_OPEN

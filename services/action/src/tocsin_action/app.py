@@ -43,8 +43,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     """Wire action from its settings."""
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
-    outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
-    records = approvals.Approvals(parts.redis, outbox)
+    records = decisions(parts)
     gitops, clock, issues = config.load(settings.gitops_file), SystemClock(), Issues(parts.redis)
     source = repositories(gitops, os.environ, clock, fresh=True)
     hosts = forges.build(gitops, os.environ, clock)
@@ -59,7 +58,6 @@ def build(flags: Sequence[str] = ()) -> Service:
         patience=timedelta(hours=settings.approval_hours),
     )
     acting: Subgraph[ActionState] = Subgraph("action", graph.build(nodes), saver(parts.raw_redis))
-
     following = Following(
         gitops=gitops,
         source=source,
@@ -80,6 +78,12 @@ def build(flags: Sequence[str] = ()) -> Service:
         resources=[source],
         secrets=secrets.known(gitops, os.environ),
     )
+
+
+def decisions(parts: Parts) -> approvals.Approvals:
+    """Return the records of approvals, with the outbox that tells of their decisions."""
+    outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
+    return approvals.Approvals(parts.redis, outbox)
 
 
 def listen(bus: Bus, handlers: Handlers, following: Following) -> None:
