@@ -22,7 +22,7 @@ Request = str | Mapping[str, Any] | BaseModel
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """An agent elsewhere as a sub-agent: it is asked, its answer comes back, its parent goes on.
+    """An agent elsewhere that can be handed over to: it answers, and its parent goes on.
 
     It is asked through the tool `NAME.ask`, which has to be among its parent's tools; while that is
     away nobody can hand over to it.
