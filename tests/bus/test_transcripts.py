@@ -18,14 +18,14 @@ from tocsin_kit.recordings import Recordings, Transcripts
 from tocsin_kit.redaction import Redactor
 from tocsin_rca import replay
 from tocsin_rca.evidence.comparison import summary
-from tocsin_rca.investigation import telling
+from tocsin_rca.investigation import again, telling
 from tocsin_rca.recording import Recording
 from tocsin_rca.settings import Settings
 from tocsin_testing import build
 from tocsin_testing.agents import FakeTool
 from tocsin_testing.build import NOW, RUN
 from tocsin_testing.fakes import FakeRuns
-from tocsin_testing.investigating import FixedAnalyzer, Workplace, looks, submits, world
+from tocsin_testing.investigating import WEB, FixedAnalyzer, Workplace, looks, submits, world
 from tocsin_testing.scripted_model import ScriptedModel, asks, says
 from tocsin_testing.tools import FixedToolset
 
@@ -101,6 +101,17 @@ async def test_a_changed_instruction_is_named_and_nothing_is_made_up(place, redi
     assert said.startswith("the replay asked for something that was not recorded: question 1 to")
     assert "system text 3 ('You are asked because no analyzer is sure" in said
     assert said.endswith("is another")
+
+
+async def test_where_analyzers_are_sure_now_no_model_is_asked_again(place, redis, monkeypatch):
+    await opened(place, looks(), submits())
+    sure = build.finding(object=WEB, confidence=0.95, evidence=("e1",), change=None)
+    monkeypatch.setattr(replay, "load", lambda: (FixedAnalyzer((sure,)),))
+    found = await replayed(redis)
+    assert (
+        "no model would be asked now: a finding of the analyzers is decisive" in found.differences
+    )
+    assert (found.now.cause, found.now.confidence) == (sure.cause, 0.95)
 
 
 async def test_a_tool_that_is_asked_something_else_ends_the_replay(place, redis):

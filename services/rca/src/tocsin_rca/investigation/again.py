@@ -22,6 +22,7 @@ from tocsin_rca.recording.prompter import NotRecordedError, Prompter
 from tocsin_rca.recording.tape import Recording
 from tocsin_rca.recording.worlds import played
 
+UNASKED = "no model would be asked now: a finding of the analyzers is decisive"
 PAUSED = "it waited for a larger budget"
 
 
@@ -40,6 +41,10 @@ async def asked_again(
     """Return how an investigation goes that nobody answers but its transcript."""
     prompter = Prompter(said)
     then = prompter.end.concluded if prompter.end else None
+    if known.is_decided:
+        sure = summary(known.answer)
+        others = differences(then, sure) if then else ()
+        return Again(then, sure, (UNASKED, *others))
     try:
         told = await _told(recording, known, prompter, skills)
     except NotRecordedError as error:
