@@ -18,7 +18,7 @@ from tocsin_kit.recordings import Recordings, Transcripts
 from tocsin_kit.redaction import Redactor
 from tocsin_rca import replay
 from tocsin_rca.evidence.comparison import summary
-from tocsin_rca.investigation import again, telling
+from tocsin_rca.investigation import telling
 from tocsin_rca.recording import Recording
 from tocsin_rca.settings import Settings
 from tocsin_testing import build
