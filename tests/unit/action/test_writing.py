@@ -331,7 +331,7 @@ async def test_p2_on_real_git_an_increment_is_one_commit_on_top_and_one_comment_
         parent_sha=opened.commit,
         intent=Intent.INCREMENT,
     )
-    granted = await desk.approved(second)
+    granted = await desk.say(await desk.ask(second, id="b" * 32))
     updated = await desk.handlers().on_approval_granted(granted)
     assert isinstance(updated, PullRequestUpdated)
     desk.saver = InMemorySaver()
