@@ -17,6 +17,7 @@ from tocsin_contracts import (
 )
 from tocsin_gitops import config, secrets
 from tocsin_gitops.repositories import repositories
+from tocsin_kit import logging
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.issues import Issues
@@ -31,6 +32,8 @@ from tocsin_validation.nodes import Nodes
 from tocsin_validation.settings import Settings
 from tocsin_validation.state import ValidationState
 from tocsin_validation.surroundings.surveyor import Means
+
+log = logging.get(__name__)
 
 
 def build(flags: Sequence[str] = ()) -> Service:
@@ -77,7 +80,8 @@ def clusters(settings: Settings, servers: Servers) -> Clusters:
     try:
         return connecting.clusters(settings, servers)
     except ClusterError as error:
-        return OneCluster(UnseenCluster(str(error)))
+        log.warning("cluster.not_seen", why=str(error))
+        return OneCluster(UnseenCluster("no cluster is connected"))
 
 
 def rules(settings: Settings) -> Rules:

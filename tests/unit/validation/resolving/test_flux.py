@@ -303,6 +303,20 @@ async def test_one_kind_that_cannot_be_seen_does_not_hide_the_other(desk):
     assert "Flux: no HelmRelease was seen" in "\n".join(answer.target.trace)
 
 
+async def test_a_cluster_without_flux_is_not_spoken_of(desk):
+    desk.repository()
+    assert "Flux" not in "\n".join((await found(desk)).target.trace)
+
+
+async def test_what_cannot_be_seen_at_all_is_one_step(desk):
+    desk.repository()
+    desk.clusters.views.clear()
+    told = [line for line in (await found(desk)).target.trace if line.startswith("Flux")]
+    assert told == [
+        "Flux: no Kustomization and no HelmRelease was seen; the cluster 'prod' is not connected"
+    ]
+
+
 async def test_a_kustomization_file_is_not_an_object_of_flux(desk):
     desk.repository()
     file = {**kustomization(path="elsewhere"), "apiVersion": "kustomize.config.k8s.io/v1beta1"}

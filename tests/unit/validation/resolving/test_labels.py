@@ -82,6 +82,11 @@ async def test_a_host_and_the_base_branch_may_be_said_too(two):
     assert (await found(two, **labels)).target.repo == REPO
 
 
+async def test_a_revision_chooses_those_whose_branch_it_is(two):
+    two.allowed[1] = two.allowed[1].model_copy(update={"branch": "release"})
+    assert (await found(two, gitops_revision="release")).target.repo == OTHER
+
+
 async def test_a_local_copy_is_on_the_host_that_its_url_names(desk):
     desk.repository(OTHER, host="local", urls=("https://github.com/shop/other",))
     assert (await found(desk, gitops_host="github.com")).target.repo == OTHER

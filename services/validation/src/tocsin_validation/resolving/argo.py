@@ -51,10 +51,7 @@ async def _applications(seat: str, clusters: Clusters, trace: Trace) -> Sequence
         why = line(str(error), 300) or f"no answer within {SECONDS:g} s"
         trace.note(ASKED, "its Applications were not seen", why)
         return ()
-    apps = [one for one in found if str(one.raw.get("apiVersion")).startswith(_GROUP)]
-    if not apps:
-        trace.note(ASKED, "no Application was seen")
-    return apps
+    return [one for one in found if str(one.raw.get("apiVersion")).startswith(_GROUP)]
 
 
 def _why(app: Manifest, mine: Sequence[Manifest], question: Question) -> str:

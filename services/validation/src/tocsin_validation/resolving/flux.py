@@ -30,13 +30,14 @@ _RELEASE = "meta.helm.sh/release-name"
 async def by_flux(search: Search) -> Found | Unresolved | None:
     """Return what the object of Flux says that deploys it; None if nothing is sure."""
     ref, trace = search.question.object, search.trace
-    known = [one for kind in _GROUPS for one in await _all(kind, search)]
+    known = await _known(search)
     owning = [one for one in known if has(one, ref) or _releases(one, search)]
     if len(owning) > 1:
         return search.refuse(f"{ref} is deployed by each of: {_names(owning)}.")
     if not owning:
-        seen = f"none of {len(known)} objects deploys {ref}" if known else "no object was seen"
-        trace.note(ASKED, seen, _claimed(search))
+        claimed = _claimed(search)
+        if known or claimed:
+            trace.note(ASKED, f"none of {len(known)} objects deploys {ref}", claimed)
         return None
     (one,) = owning
     proof = "its inventory has it" if has(one, ref) else "the object names it, and its release"
@@ -45,15 +46,23 @@ async def by_flux(search: Search) -> Found | Unresolved | None:
     return await place(_shared(origin, one, known), search) if origin else None
 
 
-async def _all(kind: str, search: Search) -> Sequence[Manifest]:
-    try:
-        async with asyncio.timeout(SECONDS):
-            view = search.clusters.named(search.question.cluster)
-            found = await view.list(kind, EVERYWHERE)
-    except (ClusterError, TimeoutError) as error:
-        why = line(str(error), 300) or f"no answer within {SECONDS:g} s"
-        search.trace.note(ASKED, f"no {kind} was seen", why)
-        return ()
+async def _known(search: Search) -> Sequence[Manifest]:
+    """Return the objects of Flux; what cannot be seen is one step for each reason."""
+    found, unseen = list[Manifest](), dict[str, list[str]]()
+    for kind in _GROUPS:
+        try:
+            async with asyncio.timeout(SECONDS):
+                found += await _all(kind, search.clusters.named(search.question.cluster))
+        except (ClusterError, TimeoutError) as error:
+            why = line(str(error), 300) or f"no answer within {SECONDS:g} s"
+            unseen.setdefault(why, []).append(kind)
+    for why, kinds in unseen.items():
+        search.trace.note(ASKED, f"no {' and no '.join(kinds)} was seen", why)
+    return found
+
+
+async def _all(kind: str, view: Cluster) -> Sequence[Manifest]:
+    found = await view.list(kind, EVERYWHERE)
     mine = [one for one in found if _group(one) == _GROUPS[kind]]
     return [one for one in mine if not one.dig("spec", "kubeConfig")]
 

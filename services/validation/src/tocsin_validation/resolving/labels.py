@@ -44,12 +44,11 @@ async def by_labels(search: Search) -> Found | Narrowed | Unresolved:
         wrong = labels[REPO] or labels[HOST]
         sentence = f"{line(wrong)!r}, which the alert names, is not allowed to serve"
         return search.refuse(f"{sentence} {question.object}; see gitops.yaml.")
-    for one in left:
-        why = labels[REVISION] and await unwritable(
-            Revision(labels[REVISION]), one, search.checkouts
-        )
-        if why:
-            return search.refuse(f"The alert says that {why}.")
+    told = Revision(labels[REVISION])
+    doubts = [(one, await unwritable(told, one, search.checkouts)) for one in left]
+    left = tuple(one for one, why in doubts if not why)
+    if not left:
+        return search.refuse(f"The alert says that {doubts[0][1]}.")
     if labels[PATH]:
         return await _at_path(left, labels[PATH], search)
     names = ", ".join(one.name for one in left)
