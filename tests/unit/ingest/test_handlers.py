@@ -162,3 +162,10 @@ async def test_p1_it_gets_one_too_when_its_news_came_before_the_end(intake, seco
     handled = handlers(intake, build.run(accepted, cleared, again, ended))
     await handled.on_run_finished(ended)
     assert len(intake.told) == opened
+
+
+async def test_a_no_that_holds_for_a_while_lets_the_same_alerts_open_a_run_after_it(intake):
+    until = build.NOW + timedelta(hours=24)
+    accepted, ended = build.alert_accepted(), build.run_finished(reopens_at=until)
+    await handlers(intake, build.run(accepted, ended)).on_run_finished(ended)
+    assert intake.reopening[RUN] == until

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tocsin_contracts import EVENTS, CheckVerdict, RunState
+from tocsin_contracts import EVENTS, CheckVerdict, EndReason, RunState
 from tocsin_kit.topology import READS
 from tocsin_notifier import app, messages
 from tocsin_testing import build
@@ -206,3 +206,28 @@ def test_p9_no_text_of_others_forges_a_line_or_opens_a_box(event):
 def test_p9_a_sentence_has_an_end():
     text = rendered(build.run_escalated(sentence="x" * 9999, seen=("y" * 9999,))).text
     assert len(text) < 1500
+
+
+@pytest.mark.parametrize(
+    ("event", "title", "text"),
+    [
+        (build.pull_request_updated(), "Commit added to a pull request", "local://"),
+        (build.pull_request_found(), "A pull request is open already", "it holds the change"),
+        (build.pull_request_merged(), "Merged: the alerts are watched", "local://"),
+        (build.fix_ineffective(), "The fix did not help", "it needs a yes"),
+    ],
+    ids=["updated", "found", "merged", "ineffective"],
+)
+def test_what_becomes_of_a_pull_request_is_told(event, title, text):
+    message = messages.render(event)
+    assert message.title.startswith(title)
+    assert text in message.text
+
+
+def test_a_run_that_a_persons_no_held_back_is_told_with_its_date():
+    ended = build.run_finished(
+        outcome=RunState.SUPPRESSED,
+        reason=EndReason.CLOSED_BY_PERSON,
+        sentence="Nothing before tomorrow.",
+    )
+    assert messages.render(ended).text == "Nothing before tomorrow."
