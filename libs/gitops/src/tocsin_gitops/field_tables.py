@@ -119,6 +119,10 @@ OF_OTHERS: ByOp = {
         ("Kustomization", "images", ANY, "digest"): bounds.digest,
         ("Kustomization", "replicas", ANY, "count"): bounds.replicas,
     },
+    EditOp.INSERT: {
+        ("Service", "spec", "ports", ANY, "targetPort"): bounds.port,
+        ("Service", "spec", "ports", ANY, "protocol"): bounds.protocol,
+    },
 }
 OF_OTHERS_SHOWN: ByOp = {
     EditOp.SET: {

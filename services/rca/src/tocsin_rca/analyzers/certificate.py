@@ -3,6 +3,7 @@
 import re
 
 from tocsin_contracts import CauseClass, Finding
+from tocsin_rca.evidence.calmness import is_renewed
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.hearing import Saying, findings
 
@@ -39,10 +40,15 @@ class Certificate:
         "A TLS certificate is said to be over, not valid yet, for another name or not trusted, "
         "or about to run out."
     )
-    against = "A line that is calm about it, and words about another object nearby."
+    against = (
+        "A line that is calm about it, words about another object nearby, or an alert that is over "
+        "and a certificate that was renewed."
+    )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
         """Return one finding for what was said; a certificate is never made up."""
+        if is_renewed(case):
+            return ()
         said = findings(
             case,
             Saying(

@@ -6,10 +6,11 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from tocsin_cluster.manifest import dig
-from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, ObjectRef, Scalar
+from tocsin_contracts import CauseClass, FieldPath, Finding, ObjectRef, Scalar
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.hosts import Place, means
 from tocsin_rca.evidence.known import Known, known
+from tocsin_rca.evidence.remedy import valued
 
 _ROUTES = ("HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute")
 _REFUSED = ("ResolvedRefs", "Accepted", "Programmed")
@@ -142,7 +143,7 @@ def _finding(case: Case, route: Known, wrong: _Wrong) -> Finding:
         f"{new} is the only one that can be meant." if new else "None is surely meant."
     )  # fmt: skip
     ref: ObjectRef = route.ref
-    change = FieldChange(object=ref, path=wrong.path, old=wrong.old, new=new)
+    change = valued(ref, wrong.path, wrong.old, new)
     return Finding(
         cause=CauseClass.GATEWAY_ROUTE_WRONG,
         object=ref,

@@ -11,6 +11,7 @@ from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, Scalar
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.hearing import subject
 from tocsin_rca.evidence.known import Known, known
+from tocsin_rca.evidence.remedy import valued
 from tocsin_rca.evidence.statements import told
 
 _ALIKE = 0.7
@@ -157,7 +158,8 @@ def _moved(
     before = undone.field.before if undone else None
     if before not in ports:
         return ()
-    return (FieldChange(object=ingress.ref, path=path, old=asked, new=before),)
+    moved = valued(ingress.ref, path, asked, before)
+    return (moved,) if moved else ()
 
 
 def _no_port(
@@ -189,7 +191,9 @@ def _classes(case: Case, ingress: Known) -> Iterator[_Wrong]:
         asked = ingress.manifest.dig(*path)
     classes = known(case, "IngressClass")
     names = [one.ref.name for one in classes]
-    if not asked or asked in names or not (names or _said_none(case)):
+    if not isinstance(asked, str) or not asked or asked in names:
+        return
+    if not names and not _said_none(case):
         return
     near = [one for one in names if _is_alike(str(asked), one)] or names
     undone = case.last_change(ingress.ref, path, asked)
@@ -215,7 +219,7 @@ def _is_alike(one: str, other: str) -> bool:
 
 def _finding(case: Case, ingress: Known, wrong: _Wrong, cause: CauseClass) -> Finding:
     ours = case.named is None or case.named.namespace == ingress.ref.namespace
-    change = FieldChange(object=ingress.ref, path=wrong.path, old=wrong.old, new=wrong.new)
+    change = valued(ingress.ref, wrong.path, wrong.old, wrong.new)
     return Finding(
         cause=cause,
         object=ingress.ref,

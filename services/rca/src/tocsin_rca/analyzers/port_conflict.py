@@ -81,12 +81,12 @@ def _of_the_node(case: Case) -> tuple[Finding, ...]:
 
 def _shared(workload: Observation[Manifest]) -> str:
     """Return the names of the first two containers that declare one port; empty if none do."""
-    taken: dict[tuple[object, object], str] = {}
+    taken: dict[tuple[str, str], str] = {}
     for container in workload.data.containers():
         if "initContainers" in container.path:
             continue
         for port in container.items("ports"):
-            key = (port.get("containerPort"), port.get("protocol", "TCP"))
+            key = (str(port.get("containerPort")), str(port.get("protocol", "TCP")))
             other = taken.setdefault(key, container.name)
             if other != container.name:
                 return f"{other} and {container.name}"

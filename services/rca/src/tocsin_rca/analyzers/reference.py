@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tocsin_cluster.manifest import Manifest
+from tocsin_cluster.manifest import Manifest, dig
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import proof, sure
@@ -145,7 +145,7 @@ def _unsaid(case: Case) -> list[_Missing]:
 
 def _waits(pod: Observation[Manifest]) -> bool:
     states = [s for s in pod.data.items("status", "containerStatuses") if isinstance(s, dict)]
-    reasons = {str((s.get("state") or {}).get("waiting", {}).get("reason")) for s in states}
+    reasons = {str(dig(s, "state", "waiting", "reason")) for s in states}
     return bool(reasons.intersection(_UNSEEN) or pod.data.dig("status", "reason") in _UNSEEN)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tocsin_cluster.manifest import Manifest, dig, texts
 from tocsin_contracts import CauseClass, FieldChange, Finding
+from tocsin_rca.evidence.calmness import is_parked
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.selectors import is_named_for, selects
@@ -38,7 +39,7 @@ class ScaledToZero:
 def _empty(case: Case) -> Iterator[Observation[Manifest]]:
     for kind in _KINDS:
         for one in case.manifests(kind):
-            if one.data.dig(*_PATH) == 0:
+            if one.data.dig(*_PATH) == 0 and not is_parked(case, one.data.ref):
                 yield one
 
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tocsin_cluster.manifest import texts
-from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding, Scalar
+from tocsin_contracts import CauseClass, FieldPath, Finding, Scalar
 from tocsin_rca.evidence.calls import failed_calls
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.hosts import means
 from tocsin_rca.evidence.known import Known, Runs, known, running
 from tocsin_rca.evidence.listening import ports_heard
+from tocsin_rca.evidence.remedy import valued
 from tocsin_rca.evidence.selectors import is_named_for, selects
 from tocsin_rca.evidence.sightings import Change
 
@@ -117,12 +118,7 @@ def _wrong_protocol(lead: _Lead, meant: _Listens) -> Finding:
         summary=f"{lead.service.ref} forwards {lead.protocol} to port {meant.number}, where"
         f" {lead.runs.ref} listens for {meant.protocol}.",
         evidence=_ids(lead),
-        change=FieldChange(
-            object=lead.service.ref,
-            path=path,
-            old=lead.port.get("protocol"),
-            new=meant.protocol,
-        ),
+        change=valued(lead.service.ref, path, lead.port.get("protocol"), meant.protocol),
         because=f"The container declares port {meant.number} as {meant.protocol}.",
     )
 
@@ -136,12 +132,7 @@ def _wrong_target(lead: _Lead) -> Finding | None:
     named = not str(lead.target).isdigit()
     sure = 0.95 if undone or (_is_concerned(lead) and right) else 0.85 if named else 0.75
     ports = " and ".join(str(one.number) for one in lead.offered)
-    change = FieldChange(
-        object=lead.service.ref,
-        path=lead.path("targetPort"),
-        old=lead.port.get("targetPort"),
-        new=right,
-    )
+    path, old = lead.path("targetPort"), lead.port.get("targetPort")
     return Finding(
         cause=CauseClass.SERVICE_TARGET_PORT_MISMATCH,
         object=lead.service.ref,
@@ -149,7 +140,7 @@ def _wrong_target(lead: _Lead) -> Finding | None:
         summary=f"{lead.service.ref} leads to port {lead.target} of {lead.runs.ref}, which declares"
         f" {ports} only.",
         evidence=_ids(lead, *([undone.seen.id] if undone else [])),
-        change=change if right is not None else None,
+        change=valued(lead.service.ref, path, old, right),
         because=because,
     )
 

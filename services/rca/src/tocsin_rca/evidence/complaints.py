@@ -12,7 +12,7 @@ _SEVERE = re.compile(
 _HARMLESS = re.compile(
     r"(?i)\b(?:0 errors?|no errors?|errors?[=:] ?0|without errors?|error_log|on[-_ ]error|debug)\b"
     r"|error=(?:nil|null|none|<nil>|\"\"|-)(?:\s|$)|error[ _-](?:budget|pages?)"
-    r"|errors\.html|\bINFO\b.{0,200}\berror[-_ ]?(?:rate|handler|page)"
+    r"|errors\.html|\bINFO\b.{0,200}\berror[-_ ]?(?:rate|handler|page|template|channel|counter)"
 )
 
 

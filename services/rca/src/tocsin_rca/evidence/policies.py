@@ -177,7 +177,7 @@ def _is_door(raw: Mapping[str, Any], door: Door) -> bool | None:
         return port <= door.port <= end
     if isinstance(port, str) and not port.isdigit():
         return port == door.name if door.name else None
-    return None if door.port is None else int(port) == door.port
+    return None if door.port is None else str(port) == str(door.port)
 
 
 def _holds(expression: Mapping[str, Any], labels: Labels) -> bool:

@@ -2,8 +2,18 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from tocsin_contracts import ChangeOp, FieldChange, FieldPath, Finding, ObjectRef, Tree, is_small
+from tocsin_contracts import (
+    ChangeOp,
+    FieldChange,
+    FieldPath,
+    Finding,
+    ObjectRef,
+    Scalar,
+    Tree,
+    is_small,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,18 @@ def words(change: FieldChange) -> str:
         case ChangeOp.DELETE:
             return f"{where}: remove {change.before!r}"
     return f"{where}: {change.old!r} -> {change.new!r}"
+
+
+def valued(target: ObjectRef, path: FieldPath, old: Any, new: Any) -> FieldChange | None:
+    """Return the change that gives a field a value, whether or not it had one.
+
+    None where what is there, or what should be, is no scalar: a manifest may hold anything.
+    """
+    if new is None or not all(isinstance(one, Scalar | None) for one in (old, new)):
+        return None
+    if old is None:
+        return FieldChange(object=target, path=path, new=new, op=ChangeOp.INSERT)
+    return FieldChange(object=target, path=path, old=old, new=new)
 
 
 def inserted(target: ObjectRef, path: FieldPath, new: Tree) -> FieldChange | None:

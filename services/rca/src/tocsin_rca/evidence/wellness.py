@@ -42,7 +42,7 @@ def is_calm(one: Printed) -> bool:
 def _of_workload(case: Case) -> tuple[str, ...]:
     """All replicas are ready and of the newest kind; then pods that failed are left-overs."""
     workload = case.object(case.workload) if case.workload else None
-    if workload is None or not _is_complete(workload.data) or not _leads_somewhere(case):
+    if workload is None or not is_complete(workload.data) or not _leads_somewhere(case):
         return ()
     present = [pod for pod in _pods(case) if pod.data.dig("status", "phase") != "Failed"]
     if not all(_is_ready(pod.data, restarts=_few(case)) for pod in present):
@@ -116,10 +116,11 @@ def _wanted(case: Case) -> int:
 
 
 def _may_be_well(workload: Manifest) -> bool:
-    return workload.ref.kind not in _WORKLOADS or _is_complete(workload)
+    return workload.ref.kind not in _WORKLOADS or is_complete(workload)
 
 
-def _is_complete(workload: Manifest) -> bool:
+def is_complete(workload: Manifest) -> bool:
+    """Whether all replicas that are wanted are ready and of the newest kind."""
     if workload.ref.kind not in _WORKLOADS:
         return False
     status = workload.dig("status") or {}
