@@ -125,6 +125,23 @@ async def test_it_has_to_be_told_all_that_it_must_know():
     assert "say in `question`" in model.questions[1].messages[-1].text
 
 
+@pytest.mark.parametrize("nothing", [None, 7, ["Why?"]])
+async def test_a_question_that_is_no_text_is_none(nothing):
+    remote, sent = elsewhere()
+    root, model = lead(remote, asks((TRANSFER, {"agent": "pods", "question": nothing})), "No.")
+    await ran(root)
+    assert sent == []
+    assert "say in `question`" in model.questions[1].messages[-1].text
+
+
+async def test_who_is_not_asked_costs_no_handover():
+    remote, sent = elsewhere()
+    many = asks(*[(TRANSFER, {"agent": "pods", "question": "Why?"})] * 2)
+    root, _ = lead(remote, many, over("And now?"), "Enough.")
+    await ran(root, transfers=2, same_call=1)
+    assert len(sent) == 2
+
+
 async def test_it_counts_as_a_handover():
     remote, sent = elsewhere()
     root, _ = lead(remote, over(), over("And now?"), "Enough.")

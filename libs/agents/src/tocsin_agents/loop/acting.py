@@ -95,7 +95,9 @@ class Acting:
         asked: Mapping[str, str],
     ) -> list[Made]:
         """Use tools; who is elsewhere is `asked`, by the id of the call, through one of them."""
-        refused = self._refused(turn, calls) | unasked(turn, calls, asked, self.engine)
+        refused = self._refused(turn, calls)
+        left = [call for call in calls if call.id not in refused]
+        refused |= unasked(turn, left, asked, self.engine)
         begun = self.engine.clock()
         wanted = [asking(call, asked) for call in calls if call.id not in refused]
         made = await Calling(self.engine, asked).make(turn, tools, wanted, self._seconds(turn))

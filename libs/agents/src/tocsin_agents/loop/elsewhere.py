@@ -13,7 +13,7 @@ from tocsin_agents.transfer import TRANSFER
 
 def target(call: ToolCall) -> str:
     """Return the agent that a call hands over to; nothing for any other call."""
-    return str((arguments_of(call) or {}).get("agent", "")) if call.name == TRANSFER else ""
+    return _text(call, "agent") if call.name == TRANSFER else ""
 
 
 def asking(call: ToolCall, asked: Mapping[str, str]) -> ToolCall:
@@ -25,7 +25,7 @@ def asking(call: ToolCall, asked: Mapping[str, str]) -> ToolCall:
         return call
     name = External(asked[call.id]).tool
     return call.model_copy(
-        update={"name": name, "arguments": json.dumps({"question": _question(call)})}
+        update={"name": name, "arguments": json.dumps({"question": _text(call, "question")})}
     )
 
 
@@ -35,7 +35,7 @@ def unasked(
     """Return who is not asked, for want of a question or of handovers; count the other ones."""
     refused, hops = {}, turn.set.get("hops", turn.was["hops"])
     for call in (call for call in calls if call.id in asked):
-        if not _question(call).strip():
+        if not _text(call, "question").strip():
             why = f"{asked[call.id]} sees nothing of this; say in `question` all that it must know"
             refused[call.id] = refusal(call, why)
         elif hops >= engine.limits.transfers:
@@ -46,5 +46,6 @@ def unasked(
     return refused
 
 
-def _question(call: ToolCall) -> str:
-    return str((arguments_of(call) or {}).get("question", ""))
+def _text(call: ToolCall, argument: str) -> str:
+    found = (arguments_of(call) or {}).get(argument)
+    return found if isinstance(found, str) else ""
