@@ -157,7 +157,9 @@ async def judge(case: Recorded, folder: Path) -> dict[str, Any]:
 
 def request_tokens(known: Known) -> int:
     """Roughly how many tokens the first request to a model has; every further one has more."""
-    request = telling.told(known, telling.Clusters(""), telling.MOST_CHARACTERS, lambda: "0" * 16).text
+    request = telling.told(
+        known, telling.Clusters(""), telling.MOST_CHARACTERS, lambda: "0" * 16
+    ).text
     return (len(telling.ROLE) + len(request)) // LETTERS_OF_A_TOKEN
 
 
