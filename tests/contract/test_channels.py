@@ -11,8 +11,16 @@ from structlog.testing import capture_logs
 from tocsin_contracts import RunId
 from tocsin_kit.errors import PermanentError
 from tocsin_notifier import channels
+from tocsin_notifier.channels.slack.card import Surroundings
+from tocsin_notifier.channels.slack.channel import Routes, SlackChannel, Sources
+from tocsin_notifier.channels.slack.web import Web
 from tocsin_notifier.channels.webhook import WebhookChannel
 from tocsin_notifier.ports import Message
+from tocsin_testing import build
+from tocsin_testing.fakes import FakeApprovals, FakeChannel, FakeClock, FakeRuns, FakeTallies
+from tocsin_testing.slack.fakes import FakeCards
+from tocsin_testing.slack.server import serving
+from tocsin_testing.slack.world import TOKEN
 
 
 async def logged(message):
@@ -33,11 +41,32 @@ async def posted(message):
     return str([json.loads(request.content) for request in requests])
 
 
+async def edited(message):
+    """The message about a run that the store does not know is the whole text."""
+    async with serving() as slack:
+        channel = SlackChannel(
+            Web(TOKEN, slack.api_url),
+            FakeCards(),
+            Sources(FakeRuns(), FakeApprovals(FakeClock()), FakeTallies()),
+            routes=Routes("C0001", {}),
+            around=Surroundings(),
+            clock=FakeClock(),
+        )
+        await channel.send(message)
+        return str(slack.world.messages)
+
+
 CHANNELS = [module.name for module in pkgutil.iter_modules(channels.__path__)]
-SHOWN = {"log": logged, "webhook": posted}
+SHOWN = {"log": logged, "webhook": posted, "slack": edited}
 """For each channel, how to see what it shows."""
 
-MESSAGE = Message(id="e1", run_id=RunId("r1"), title="Approve? A plan", text="Plan 0123456789ab.")
+MESSAGE = Message(
+    id="e1",
+    run_id=RunId("r1"),
+    title="Approve? A plan",
+    text="Plan 0123456789ab.",
+    event=build.approval_requested(),
+)
 
 
 @pytest.mark.parametrize("name", CHANNELS)
@@ -48,7 +77,8 @@ async def test_every_channel_shows_the_whole_message(name):
 
 
 def test_every_channel_can_be_asked_for_by_its_name():
-    loaded = channels.load(list(SHOWN), SecretStr("https://chat.example/hook"))
+    slack = FakeChannel("slack")
+    loaded = channels.load(list(SHOWN), SecretStr("https://chat.example/hook"), slack)
     assert [channel.name for channel in loaded] == list(SHOWN)
 
 

@@ -91,7 +91,7 @@ def test_nothing_starts_without_its_tokens(name, secret):
 def test_ports_are_open_to_this_machine_only(name):
     ports = SERVICES[name].get("ports", [])
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
-    assert bool(ports) == (name in ("ingest", "gateway"))
+    assert bool(ports) == (name in ("ingest", "gateway", "notifier"))
 
 
 def test_the_bus_and_the_store_are_reached_from_inside_only():

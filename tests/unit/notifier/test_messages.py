@@ -15,7 +15,8 @@ def rendered(event):
 
 
 def test_the_notifier_tells_of_every_event_it_reads():
-    assert set(app.TOLD) == {event for service, event in READS if service == "notifier"}
+    read = {event for service, event in READS if service == "notifier"}
+    assert {*app.TOLD, *app.FOLLOWED} == read
 
 
 @TOLD

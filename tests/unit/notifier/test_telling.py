@@ -3,6 +3,7 @@
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from tocsin_contracts import RunState
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.graphs import Subgraph
 from tocsin_notifier import graph
@@ -18,14 +19,16 @@ EVENT = build.run_finished()
 class Notifier:
     """The handlers, with fake channels and a store that can be lost."""
 
-    def __init__(self, *channels):
+    def __init__(self, *channels, followers=()):
         self.channels = channels
+        self.followers = followers
         self.notices = FakeNotices()
         self.saver = InMemorySaver()
 
     async def tell(self, event=EVENT):
         nodes = Nodes(self.channels, self.notices)
-        await Handlers(Subgraph("notifier", graph.build(nodes), self.saver)).tell(event)
+        telling = Subgraph("notifier", graph.build(nodes), self.saver)
+        await Handlers(telling, self.followers).tell(event)
 
     @property
     def shown(self):
@@ -102,3 +105,41 @@ async def test_p7_a_message_whose_showing_could_not_be_noted_is_settled_later():
 
 async def test_a_notifier_without_channels_tells_nobody():
     await Notifier().tell()
+
+
+@pytest.mark.parametrize("keeps_checkpoints", [True, False])
+async def test_p8_a_channel_that_is_away_holds_no_other_back(keeps_checkpoints):
+    away = FakeChannel("slack", *[TransientError("busy", retry_in=60)] * 4)
+    notifier = Notifier(away, FakeChannel("log"), FakeChannel("webhook", outage()))
+    with pytest.raises(TransientError) as late:
+        await notifier.tell()
+    assert notifier.shown == [[], [EVENT.id], []]
+    assert late.value.retry_in < 60
+    if not keeps_checkpoints:
+        notifier.saver = InMemorySaver()
+    with pytest.raises(TransientError, match="busy"):
+        await notifier.tell()
+    assert notifier.shown == [[], [EVENT.id], [EVENT.id]]
+    await notifier.tell()
+    assert notifier.shown == [[EVENT.id]] * 3
+
+
+class Follower(FakeChannel):
+    """A channel whose messages change after they were shown."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.followed = []
+
+    async def follow(self, event):
+        self.followed.append(event.id)
+
+
+async def test_what_nobody_is_told_of_still_changes_what_is_on_show():
+    follower = Follower("slack")
+    notifier = Notifier(follower, followers=[follower])
+    suppressed = build.run_finished(outcome=RunState.SUPPRESSED)
+    await notifier.tell(suppressed)
+    assert (follower.sent, follower.followed) == ([], [suppressed.id])
+    await notifier.tell(build.approval_granted())
+    assert follower.followed == [suppressed.id]

@@ -199,9 +199,13 @@ class Approvals:
             reason=reason,
         )
         if taken.refusal:
-            async with translated("void a nonce"):
-                await self._client.hdel(keys.approval(run_id, plan_hash), f"nonce:{request}")
+            await self.void(run_id, plan_hash, request)
         return taken
+
+    async def void(self, run_id: RunId, plan_hash: str, surface: str) -> None:
+        """Take the nonce of a surface back: whatever shows it decides nothing any more."""
+        async with translated("void a nonce"):
+            await self._client.hdel(keys.approval(run_id, plan_hash), f"nonce:{surface}")
 
     async def expire(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
         """Close a pending approval whose time is over; returns how it stands now."""

@@ -42,6 +42,16 @@ def notice(run_id: str) -> str:
     return f"tocsin:notice:{{{run_id}}}"
 
 
+def card(subject: str) -> str:
+    """Where the message about a subject, such as an incident, stands in a chat."""
+    return f"tocsin:card:{{{hashlib.sha256(subject.encode()).hexdigest()[:32]}}}"
+
+
+def card_lock(subject: str) -> str:
+    """Who is changing that message now; the key expires with the right to."""
+    return f"{card(subject)}:lock"
+
+
 def pull(place: str) -> str:
     """The run that opened a pull request; the place is its address, or its branch."""
     return f"tocsin:pull:{hashlib.sha256(place.encode()).hexdigest()[:32]}"

@@ -102,6 +102,9 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("notifier", FixIneffective),
     ("notifier", RunEscalated),
     ("notifier", RunFinished),
+    ("notifier", AlertRepeated),
+    ("notifier", HypothesisFormed),
+    ("notifier", PlanStale),
 )
 
 RINGS: tuple[tuple[str, TimerKind], ...] = (

@@ -1,15 +1,19 @@
 """Composition root: the only file that knows every part of the notifier."""
 
 from collections.abc import Sequence
+from importlib import import_module
 
 from tocsin_contracts import (
+    AlertRepeated,
     ApprovalDenied,
     ApprovalGranted,
     ApprovalRequested,
     BudgetExhausted,
     Event,
     FixIneffective,
+    HypothesisFormed,
     IncidentOpened,
+    PlanStale,
     PullRequestFound,
     PullRequestMerged,
     PullRequestOpened,
@@ -26,6 +30,7 @@ from tocsin_kit.service import Service
 from tocsin_notifier import channels, graph
 from tocsin_notifier.handlers import Handlers
 from tocsin_notifier.nodes import Nodes
+from tocsin_notifier.ports import TwoWay
 from tocsin_notifier.settings import Settings
 from tocsin_notifier.state import NoticeState
 
@@ -47,17 +52,42 @@ TOLD: tuple[type[Event], ...] = (
 )
 
 
+FOLLOWED: tuple[type[Event], ...] = (AlertRepeated, HypothesisFormed, PlanStale)
+"""Nobody is told of these, but a message that is on show already changes with them."""
+
+ASSEMBLY = "tocsin_notifier.assembly"
+"""Slack's client, which costs a start about a quarter of a second, is behind it."""
+
+
 def build(flags: Sequence[str] = ()) -> Service:
     """Wire the notifier from its settings."""
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=False)
-    nodes = Nodes(
-        channels.load(settings.notify_channels, settings.notify_webhook_url), Notices(parts.redis)
-    )
+    slack = _slack(settings, parts)
+    channel = slack.channel if slack else None
+    shown = channels.load(settings.notify_channels, settings.notify_webhook_url, channel)
+    nodes = Nodes(shown, Notices(parts.redis))
     telling: Subgraph[NoticeState] = Subgraph(
         "notifier", graph.build(nodes), saver(parts.raw_redis)
     )
-    handlers = Handlers(telling)
+    handlers = Handlers(telling, [channel] if channel else [])
     for event_type in TOLD:
         parts.bus.on(event_type, handlers.tell)
-    return Service(settings=settings, port=settings.notifier_port, parts=parts)
+    for event_type in FOLLOWED:
+        parts.bus.watch(event_type, handlers.follow)
+    return Service(
+        settings=settings,
+        port=settings.notifier_port,
+        parts=parts,
+        http=slack.http if slack else None,
+        background=slack.background if slack else (),
+        resources=[slack.answers] if slack else (),
+    )
+
+
+def _slack(settings: Settings, parts: Parts) -> TwoWay | None:
+    """Wire Slack if it is wanted; its library is not even loaded otherwise."""
+    if settings.slack_bot_token is None:
+        return None
+    wired: TwoWay = import_module(ASSEMBLY).slack(settings, parts)
+    return wired

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tocsin_kit.errors import PermanentError
+from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_notifier import messages
 from tocsin_notifier.ports import Channel, Message, Notices
 from tocsin_notifier.state import NoticeState
@@ -29,17 +29,26 @@ class Nodes:
         return {"title": message.title, "text": message.text, "waiting": waiting, "failed": []}
 
     async def deliver(self, state: NoticeState) -> NoticeState:
-        """Show the message on the next channel; one that never will must not silence the others."""
+        """Show the message on the first channel that takes it.
+
+        One that cannot now, or never will, must not silence the others.
+        """
         event = state["event"]
-        message = Message(event.id, event.run_id, state["title"], state["text"])
-        try:
-            await self._channels[state["waiting"][0]].send(message)
-        except PermanentError as error:
-            return {"failed": [*state["failed"], str(error)]}
-        return {}
+        message = Message(event.id, event.run_id, state["title"], state["text"], event)
+        late: list[TransientError] = []
+        for name in state["waiting"]:
+            try:
+                await self._channels[name].send(message)
+            except PermanentError as error:
+                return {"shown": name, "failed": [*state["failed"], str(error)]}
+            except TransientError as error:
+                late.append(error)
+            else:
+                return {"shown": name}
+        raise min(late, key=lambda error: error.retry_in)
 
     async def settle(self, state: NoticeState) -> NoticeState:
         """Remember that the channel is done with it; the next one follows."""
-        event, (shown, *waiting) = state["event"], state["waiting"]
+        event, shown = state["event"], state["shown"]
         await self._notices.settle(event.run_id, event.id, shown)
-        return {"waiting": waiting}
+        return {"waiting": [name for name in state["waiting"] if name != shown]}

@@ -1,0 +1,1 @@
+"""Slack: one message per incident that shows how it stands, a thread, and buttons that decide."""
