@@ -169,6 +169,21 @@ def test_a_call_without_an_id_or_arguments_gets_some():
     assert found.calls(wire.Names([])) == (ToolCall(id="call-1", name="x", arguments="{}"),)
 
 
+def test_half_a_character_is_joined_to_its_other_half_or_shown_as_unreadable():
+    half, rest = "\ud83d", "\ude00"
+    found, told = gathered(
+        chunk(text=f"a{half}"),
+        chunk(text=f"{rest} {rest}"),
+        chunk(thought=half),
+        chunk(tools=[piece(0, f"c{half}", "x", f'{{"a": "{half}')]),
+        chunk(tools=[piece(0, arguments=f'{rest}"}}')]),
+    )
+    assert found.text == "a\N{GRINNING FACE} \N{REPLACEMENT CHARACTER}"
+    (call,) = found.calls(wire.Names([]))
+    assert call.arguments == '{"a": "\N{GRINNING FACE}"}'
+    assert all(text.encode() for text in (told, found.thought, call.id))
+
+
 def test_usage_is_unknown_until_the_stream_tells_it():
     found, _ = gathered(chunk(text="a"))
     assert found.counted is None
