@@ -156,6 +156,15 @@ async def test_after_a_crash_one_transcript_holds_the_work_of_both_workers(place
     assert found.now == summary(told)
 
 
+async def test_a_worker_that_takes_over_may_have_other_tools(place, redis):
+    with pytest.raises(ModelAwayError):
+        await opened(place, looks(), ModelAwayError("the worker dies"))
+    told = await opened(replace(place, others=()), submits())
+    found = await replayed(redis)
+    assert (found.differences, found.model_answers) == ((), 2)
+    assert found.now == summary(told)
+
+
 async def test_a_pause_and_what_people_answered_is_replayed(place, redis):
     low = replace(place.engine, limits=Limits(run={"tokens": 18}, soft=0.8))
     here = replace(place, engine=low)

@@ -30,6 +30,15 @@ def parts(question: Question) -> tuple[Part, ...]:
     return (*told, *map(_tool, question.tools), Part(about="bounds", digest=digest(bounds)))
 
 
+def of_conversation(question: Question) -> str:
+    """Return the digest of what was said until a question, whatever system text and tools it has.
+
+    No two questions of one conversation share it: whoever asks with it again asks the same anew.
+    """
+    said = [message for message in question.messages if message.role is not Role.SYSTEM]
+    return whole(parts(Question(messages=tuple(said))))
+
+
 def whole(found: Iterable[Part]) -> str:
     """Return the digest of all parts together."""
     return digest(" ".join(part.digest for part in found))

@@ -28,9 +28,9 @@ log = logging.get(__name__)
 class Scribe:
     """The transcript of one attempt. Who goes on with it elsewhere writes it on.
 
-    An entry has the number of its exchange, and a digest of what was asked: a step that runs again
-    after a crash writes over its own entries. Each step is written down when it begins, so that one
-    that never ended is known too.
+    An entry has the number of its exchange, and a digest of what was said before it: a step that
+    runs again after a crash writes over its own entries, also where there are other tools now. Each
+    step is written down when it begins, so that one that never ended is known too.
     """
 
     def __init__(self, transcripts: Transcripts, run_id: RunId, attempt: int) -> None:
@@ -75,12 +75,11 @@ class Scribe:
 
     def exchange(self, question: Question) -> tuple[str, Exchange]:
         """Return the name and the beginning of an entry for a question."""
-        parts = digests.parts(question)
-        digest = digests.whole(parts)
+        digest = digests.of_conversation(question)
         number = self._numbers.setdefault(digest, len(self._numbers) + 1)
         self._made.clear()
         self._came = 0
-        begun = Exchange(number=number, parts=parts, listed=self._listed)
+        begun = Exchange(number=number, parts=digests.parts(question), listed=self._listed)
         return f"model:{number:04}:{digest}", begun
 
     def use(self, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ToolUse]:
