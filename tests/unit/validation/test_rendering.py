@@ -1,5 +1,7 @@
 """kubectl itself renders here: it asks nobody, in a folder that is thrown away."""
 
+import asyncio
+
 import pytest
 
 from tocsin_contracts import FailureCode
@@ -76,6 +78,14 @@ async def test_without_kubectl_it_is_not_known():
         b"resources: [../base]\nconfigMapGenerator:\n- name: x\n  files: ['http://10.0.0.1/y']\n",
         b"resources: [../base]\npatches:\n- path: https://example.com/patch.yaml\n",
         b"resources: [../base]\nopenapi: {path: 'https://example.com/schema.json'}\n",
+        b'resources: [../base]\nopenapi: {path: "http:\\x2f\\x2f127.0.0.1/schema.json"}\n',
+        b'resources: [../base]\nconfigMapGenerator:\n- files: ["x=http:\\u002f/10.0.0.1/y"]\n',
+        b"resources: [../base]\nconfigMapGenerator:\n- files: [x=github.com/org/repo]\n",
+        b"resources: [../base]\ngenerators: [generator.yaml]\n",
+        b"resources: [../base]\ntransformers: [transformer.yaml]\n",
+        b"resources: [../base]\nvalidators: [validator.yaml]\n",
+        b"resources: [../base, ../../../etc]\n",
+        b"resources: [../base]\ncomponents: [/etc]\n",
     ],
 )
 async def test_what_takes_anything_from_elsewhere_is_never_built(taken):
@@ -104,6 +114,31 @@ async def test_a_path_that_leads_out_of_the_folder_is_not_written(tmp_path):
 
 
 @needs_kubectl
+async def test_an_escape_of_yaml_hides_no_url_and_a_port_here_is_never_asked():
+    asked = []
+
+    async def answer(reader, writer):
+        asked.append(await reader.readline())
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    hidden = f'openapi: {{path: "http:\\x2f\\x2f127.0.0.1:{port}/x"}}\n'.encode()
+    file = "apps/prod/kustomization.yaml"
+    async with server:
+        await refused({**FILES, file: FILES[file] + hidden})
+    assert asked == []
+
+
+@needs_kubectl
+async def test_a_folder_of_this_machine_is_no_part_of_what_is_rendered(tmp_path):
+    (tmp_path / "kustomization.yaml").write_text("resources: [x.yaml]\n")
+    (tmp_path / "x.yaml").write_text("kind: ConfigMap\napiVersion: v1\nmetadata: {name: here}\n")
+    way = f"{'../' * 40}{tmp_path.relative_to('/')}"
+    files = {**FILES, "apps/prod/kustomization.yaml": f"resources: [../base, {way}]\n".encode()}
+    assert (await refused(files)).code is FailureCode.UNSUPPORTED
+
+
 async def test_a_program_that_kustomize_would_start_is_not_started():
     inside = {
         **FILES,
@@ -112,4 +147,4 @@ async def test_a_program_that_kustomize_would_start_is_not_started():
         b"    config.kubernetes.io/function: 'exec: {path: ./run.sh}'\n",
         "apps/prod/run.sh": b"#!/bin/sh\ntouch ran\n",
     }
-    assert (await refused(inside)).code is FailureCode.RENDER_FAILED
+    assert (await refused(inside, kubectl="/never/started")).code is FailureCode.UNSUPPORTED

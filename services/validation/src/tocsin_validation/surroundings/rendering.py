@@ -13,13 +13,15 @@ from tocsin_contracts import FailureCode
 from tocsin_gitops import kustomize, manifests
 from tocsin_gitops.kustomize import Kustomization
 from tocsin_gitops.placements import Checkout
+from tocsin_gitops.yaml_nodes import walk
 from tocsin_kit.untrusted import line
 from tocsin_validation.facts import Rendered
 from tocsin_validation.surroundings.asked import NotTold
 
 MOST_ROOTS = 8
 MOST_FILES = 2000
-_BETWEEN = re.compile(r"[\s'\"\[\]{},]+")
+_BETWEEN = re.compile(r"[\s'\"\[\]{},=]+")
+_RUN = frozenset({"generators", "transformers", "validators"})
 _NOWHERE = "http://127.0.0.1:9"
 _CLOSED = {
     "PATH": "",
@@ -70,14 +72,10 @@ def _needed(
     if len(roots) > MOST_ROOTS:
         raise NotTold(f"{len(roots)} deployments use the file: too many to render", _FAILED)
     used = {path for root in roots for path in _used(checkout, checkout.kustomizations[root])}
-    for layer in (
-        checkout.kustomizations[path] for path in used if path in checkout.kustomizations
-    ):
-        if any(map(kustomize.remote, _words(files[layer.file]))) or any(
-            map(kustomize.remote, used)
-        ):
-            why = f"{layer.file} takes something from elsewhere, which is never fetched"
-            raise NotTold(why, FailureCode.UNSUPPORTED)
+    layers = [checkout.kustomizations[path] for path in used if path in checkout.kustomizations]
+    if away := next((one.file for one in layers if _leads_away(one)), ""):
+        why = f"{away} may take something from elsewhere, which is never fetched"
+        raise NotTold(why, FailureCode.UNSUPPORTED)
     needed = {path: data for path, data in files.items() if _is_below(path, used)}
     if len(needed) > MOST_FILES:
         raise NotTold(f"{len(needed)} files would have to be written", _FAILED)
@@ -108,8 +106,20 @@ def _used(checkout: Checkout, start: Kustomization) -> set[str]:
     return reached
 
 
-def _words(data: bytes) -> list[str]:
-    return _BETWEEN.split(data.decode(errors="replace"))
+def _leads_away(layer: Kustomization) -> bool:
+    """Whether anything in a kustomization may be taken from outside of the repository.
+
+    What is judged is what its YAML means, so that no escape hides a URL; files that it has run
+    could name others of any kind.
+    """
+    keys = {key.value for key, _ in layer.document.node.pairs}
+    texts = [node.value for node in walk(layer.document.node)]
+    words = [word for text in texts for word in _BETWEEN.split(text)]
+    return (
+        bool(keys & _RUN)
+        or any(map(kustomize.remote, words))
+        or any(path.startswith(("/", "../")) or path == ".." for path in layer.uses)
+    )
 
 
 def _is_below(path: str, used: Collection[str]) -> bool:
