@@ -42,6 +42,7 @@ from tocsin_contracts.clusters import ClusterCap, ClusterContext, KnownCluster
 from tocsin_contracts.diagnosis import (
     ChangeOp,
     Claim,
+    Considered,
     Evidence,
     EvidenceKind,
     FieldChange,
@@ -159,6 +160,7 @@ __all__ = [
     "Claim",
     "ClusterCap",
     "ClusterContext",
+    "Considered",
     "Correlation",
     "CorrelationPart",
     "Decision",

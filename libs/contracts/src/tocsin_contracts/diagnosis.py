@@ -99,6 +99,13 @@ class FieldChange(Value):
         return self.new if self.new_tree is None else self.new_tree
 
 
+class Considered(Value):
+    """Something else that was thought of, and why it was not chosen."""
+
+    what: str
+    why_not: str
+
+
 class Finding(Value):
     """What one analyzer concludes, with the evidence that says so."""
 
@@ -111,6 +118,9 @@ class Finding(Value):
     because: str = Field(default="", description="Why this value and no other.")
     further: tuple[FieldChange, ...] = Field(
         default=(), description="What has to change with it, in this order: all of it or nothing."
+    )
+    considered: tuple[Considered, ...] = Field(
+        default=(), description="Other values that were thought of for the change."
     )
 
     @property

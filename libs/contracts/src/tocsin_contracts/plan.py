@@ -8,7 +8,7 @@ from pydantic import Field
 from tocsin_contracts.alert import Alert
 from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
-from tocsin_contracts.diagnosis import FieldPath, Hypothesis, Rejection, Scalar
+from tocsin_contracts.diagnosis import Considered, FieldPath, Hypothesis, Rejection, Scalar
 from tocsin_contracts.event import Event
 from tocsin_contracts.failures import FailureCode
 from tocsin_contracts.place import Place
@@ -145,6 +145,9 @@ class Plan(Value):
         default=(), description="What changes in the cluster, a sentence each."
     )
     risk_reasons: tuple[str, ...] = Field(default=(), description="Why the risk is what it is.")
+    alternatives: tuple[Considered, ...] = Field(
+        default=(), description="Other values and other causes, the nearest first."
+    )
     plan_hash: str = ""
 
     @property

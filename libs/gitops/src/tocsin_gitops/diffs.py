@@ -15,6 +15,12 @@ def unified_diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str
     return "".join(line for path in changed for line in _file(path, before.get(path), after[path]))
 
 
+def reverse_diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+    """Return the diff that takes `after` back to `before`: what is new there is deleted."""
+    changed = (path for path in sorted(after) if before.get(path) != after[path])
+    return "".join(line for path in changed for line in _file(path, after[path], before.get(path)))
+
+
 def changed_lines(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> int:
     """Count the lines that are removed or added."""
     pairs = ((_lines(before.get(path, b"")), _lines(after[path])) for path in after)
@@ -22,14 +28,16 @@ def changed_lines(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> in
     return sum(j - i + m - k for tag, i, j, k, m in codes if tag != "equal")
 
 
-def _file(path: str, before: bytes | None, after: bytes) -> Iterator[str]:
+def _file(path: str, before: bytes | None, after: bytes | None) -> Iterator[str]:
     yield f"diff --git a/{path} b/{path}\n"
     if before is None:
         yield "new file mode 100644\n"
-    hunks = tuple(_hunks(_lines(before or b""), _lines(after)))
+    if after is None:
+        yield "deleted file mode 100644\n"
+    hunks = tuple(_hunks(_lines(before or b""), _lines(after or b"")))
     if hunks:
         yield "--- /dev/null\n" if before is None else f"--- a/{path}\n"
-        yield f"+++ b/{path}\n"
+        yield "+++ /dev/null\n" if after is None else f"+++ b/{path}\n"
     yield from hunks
 
 

@@ -5,6 +5,7 @@ import json
 import re
 
 from tocsin_contracts import CauseClass, ObjectRef, Plan
+from tocsin_gitops import messages
 
 SCHEMA = "tocsin.plan.v1"
 _TRAILER = re.compile(r"Tocsin-Plan: [0-9a-f]{64}\n*\Z")
@@ -60,8 +61,13 @@ def without_trailer(body: str) -> str:
 
 
 def with_trailer(body: str, plan_hash: str) -> str:
-    """Return the body with a closing line that shows the plan's hash, in place of any other."""
-    return f"{without_trailer(body)}\n\nTocsin-Plan: {plan_hash}\n".lstrip("\n")
+    """Return the body with a closing line that shows the plan's hash, in place of any other.
+
+    It joins other trailers that the body ends with, for git takes the last paragraph alone.
+    """
+    bare = without_trailer(body)
+    gap = "\n" if messages.trailers(bare) else "\n\n"
+    return f"{bare}{gap}Tocsin-Plan: {plan_hash}\n".lstrip("\n")
 
 
 def issue_key(cluster: str, repo: str, file: str, object: ObjectRef, cause: CauseClass) -> str:

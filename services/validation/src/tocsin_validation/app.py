@@ -53,6 +53,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         runs=parts.reader,
         clock=clock,
         rules=rules(settings),
+        console=settings.public_url,
     )
     means = Means(parts.reader, clock, settings.rules, seconds=settings.look_seconds)
 

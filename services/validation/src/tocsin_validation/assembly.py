@@ -23,7 +23,7 @@ USUAL = Rules(verify=timedelta(minutes=15), cool_down=timedelta(hours=24))
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Everything that validation reads."""
+    """Everything that validation reads, and the address of the console that it links to."""
 
     gitops: GitOps
     source: Source
@@ -32,6 +32,7 @@ class Outside:
     runs: Reader
     clock: Clock = field(default_factory=SystemClock)
     rules: Rules = USUAL
+    console: str = ""
 
 
 def assembled(
@@ -44,6 +45,7 @@ def assembled(
     gitops, source, clock = outside.gitops, outside.source, outside.clock
     desk = Desk(source, outside.issues, outside.runs, clock)
     converge = Convergence(gitops, source, desk, clock, outside.rules)
-    nodes = Nodes(gitops, source, checks, outside.clusters, converge, means=means)
-    undoing = Undoing(gitops, source, desk, clock, outside.rules)
+    console = outside.console
+    nodes = Nodes(gitops, source, checks, outside.clusters, converge, means=means, console=console)
+    undoing = Undoing(gitops, source, desk, clock, outside.rules, console=console)
     return Handlers(run_in(nodes), undoing, outside.runs)

@@ -1,19 +1,17 @@
 """From a located field to a frozen plan: edits, words, hashes. Pure."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from tocsin_contracts import (
     Alert,
     ChangeOp,
-    CheckResult,
-    CheckVerdict,
     Edit,
     EditOp,
     FieldChange,
     FileChange,
     Finding,
-    Hypothesis,
     Intent,
     Plan,
     RunId,
@@ -22,15 +20,22 @@ from tocsin_contracts import (
 )
 from tocsin_gitops import hashing
 from tocsin_gitops.diffs import unified_diff
-from tocsin_gitops.replacing import replaced
 from tocsin_gitops.yaml_paths import is_key, path_text
-from tocsin_kit.untrusted import line
+from tocsin_validation import wording
 from tocsin_validation.outlook.risk import Judged
 from tocsin_validation.ports import Proposed
+from tocsin_validation.wording import said
 
 NEW_FILE_MODE = "100644"
-LONGEST = 500
-_PLAIN = str.maketrans({"`": "'", "<": "\u2039"})
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a plan says in place of the usual, and the address of the console that it links to."""
+
+    title: str = ""
+    why: tuple[str, ...] = ()
+    console: str = ""
 
 
 def proposal(alert: Alert, finding: Finding, why: str) -> Edit:
@@ -39,26 +44,26 @@ def proposal(alert: Alert, finding: Finding, why: str) -> Edit:
     places = "|".join(f"{one.object}|{path_text(one.path)}" for one in finding.changes)
     slug = hashing.sha256(places.encode())[:10]
     lines = [
-        f"# {_said(finding.summary)}",
+        f"# {said(finding.summary)}",
         "",
-        f"Alert: {_said(alert.title)}",
+        f"Alert: {said(alert.title)}",
         *(line for change in finding.changes for line in _proposed(change)),
         "",
-        f"Why this is a proposal and not an edit: {_said(why)}",
-        *(["", f"Why this value: {_said(finding.because)}"] if finding.because else []),
+        f"Why this is a proposal and not an edit: {said(why)}",
+        *(["", f"Why this value: {said(finding.because)}"] if finding.because else []),
     ]
     text = "\n".join(lines) + "\n"
     return Edit(file=f"remediations/{first.object.name}-{slug}.md", op=EditOp.CREATE, new=text)
 
 
 def _proposed(change: FieldChange) -> Iterator[str]:
-    yield f"Object: {_said(change.object)}"
-    yield f"Field: `{_said(path_text(change.path))}`"
+    yield f"Object: {said(change.object)}"
+    yield f"Field: `{said(path_text(change.path))}`"
     if change.op is not ChangeOp.INSERT:
-        yield f"Now: `{_said(shown(change.before))}`"
+        yield f"Now: `{said(shown(change.before))}`"
     if change.op is not ChangeOp.DELETE:
         verb = "Should have in it" if change.op is ChangeOp.APPEND else "Should be"
-        yield f"{verb}: `{_said(shown(change.after))}`"
+        yield f"{verb}: `{said(shown(change.after))}`"
     else:
         yield "Should be: nothing"
 
@@ -81,14 +86,17 @@ def plan(
     change: Proposed,
     judged: Judged,
     base_sha: str,
+    *,
     parent_sha: str = "",
+    words: Words | None = None,
 ) -> Plan:
     """Freeze a change that passed its checks; nothing about it moves after this.
 
     One that goes on top of another commit than the base adds to an open pull request.
     """
     parent = parent_sha or base_sha
-    finding = change.hypothesis.finding
+    told = words or Words()
+    why = told.why or wording.reasons(change)
     draft = Plan(
         issue_key=change.issue_key,
         target=change.target,
@@ -99,18 +107,19 @@ def plan(
         edits=change.edits,
         files=tuple(_file(path, change) for path in sorted(change.after)),
         diff=unified_diff(change.before, change.after),
-        title=title(finding, change.edits),
-        body=body(run_id, change, judged),
+        title=told.title or title(change.hypothesis.finding, change.edits),
+        body=wording.body(run_id, change, judged, why, told.console),
         risk=judged.risk,
         checks=judged.checks,
         policy_version=change.policy.version,
         effects=judged.effects,
         risk_reasons=judged.reasons,
+        alternatives=wording.alternatives(change),
     )
-    return frozen(draft, run_id)
+    return _frozen(draft, run_id)
 
 
-def frozen(draft: Plan, run_id: RunId) -> Plan:
+def _frozen(draft: Plan, run_id: RunId) -> Plan:
     """Return the plan with its true hash, which its body shows."""
     digest = hashing.plan_hash(draft, run_id)
     return draft.model_copy(
@@ -122,9 +131,9 @@ def title(finding: Finding, edits: Sequence[Edit]) -> str:
     """Say the change in one line, as a commit subject."""
     name = finding.object.name
     if edits[0].op is EditOp.CREATE:
-        return _said(f"{name}: proposal for {finding.cause.value.replace('_', ' ')}", 200)
+        return said(f"{name}: proposal for {finding.cause.value.replace('_', ' ')}", 200)
     told = dict.fromkeys(_subject(edit) for edit in edits)
-    return _said(f"{name}: {', '.join(told)}", 200)
+    return said(f"{name}: {', '.join(told)}", 200)
 
 
 def _subject(edit: Edit) -> str:
@@ -148,34 +157,6 @@ def shown(value: Tree) -> str:
     return str(value)
 
 
-def body(run_id: RunId, change: Proposed, judged: Judged) -> str:
-    """Say why, with what evidence, what was checked, what it does and how to undo it."""
-    finding = change.hypothesis.finding
-    why = {"Cause": finding.summary, "Value": finding.because}
-    danger = f"## Risk\n\n{judged.risk.value.capitalize()}"
-    parts = [
-        "## Why\n\n" + _bullets(f"{of}: {words}" for of, words in why.items() if words),
-        "## Evidence\n\n" + _bullets(_cited(change.hypothesis)),
-        *_section("What it changes in the cluster", judged.effects),
-        f"{danger}:\n\n{_bullets(judged.reasons)}" if judged.reasons else f"{danger}.",
-        "## Checks\n\n" + _bullets(map(_verdict, judged.checks)),
-        "## How this file was found\n\n" + _bullets(change.target.trace),
-        *_section("After the merge", replaced(change.edits)),
-        "## Undo\n\nRevert this commit; nothing else was touched.",
-        f"Alert: {_said(change.alert.title)} · Run: {run_id} · Risk: {judged.risk.value}",
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _section(title: str, sentences: Sequence[str]) -> list[str]:
-    return [f"## {title}\n\n{_bullets(sentences)}"] if sentences else []
-
-
-def _verdict(check: CheckResult) -> str:
-    todo = f" To do: {check.action}." if check.action else ""
-    return f"{_mark(check)} {check.check}: {check.detail}" + (todo and f".{todo}")
-
-
 def _file(path: str, change: Proposed) -> FileChange:
     before = change.before.get(path)
     return FileChange(
@@ -184,25 +165,3 @@ def _file(path: str, change: Proposed) -> FileChange:
         sha256_before=hashing.sha256(before) if before is not None else "",
         sha256_after=hashing.sha256(change.after[path]),
     )
-
-
-def _cited(hypothesis: Hypothesis) -> list[str]:
-    by_id: Mapping[str, str] = {
-        item.id: f"**{item.id}** {item.kind.value}, {item.source}: {item.query}"
-        for item in hypothesis.evidence
-    }
-    return [by_id[one] for one in hypothesis.finding.evidence if one in by_id]
-
-
-def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {_said(one)}" for one in lines)
-
-
-def _said(words: object, limit: int = LONGEST) -> str:
-    """What others wrote, on one line: it opens no section and no tag, and ends no code."""
-    return line(str(words), limit).translate(_PLAIN)
-
-
-def _mark(check: CheckResult) -> str:
-    marks = {CheckVerdict.PASS: "✓", CheckVerdict.FAIL: "✗", CheckVerdict.UNKNOWN: "?"}
-    return marks[check.verdict]

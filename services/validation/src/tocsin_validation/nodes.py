@@ -41,11 +41,13 @@ class Nodes:
         convergence: Convergence,
         *,
         means: Means | None = None,
+        console: str = "",
     ) -> None:
         self._gitops = gitops
         self._source = source
         self._judge = Judge(checks, Surveyor(source, clusters, means or Means()))
         self._convergence = convergence
+        self._words = drafting.Words(console=console)
         self._resolver = Resolver(gitops, source, clusters)
 
     async def resolve(self, state: ValidationState) -> ValidationState:
@@ -91,7 +93,9 @@ class Nodes:
         base_sha, parent_sha = state["base_sha"], state["parent_sha"]
         if parent_sha != base_sha and (denied := _denied(state, change)):
             return {"answer": denied}
-        plan = drafting.plan(run_id, change, _judged(state), base_sha, parent_sha)
+        plan = drafting.plan(
+            run_id, change, _judged(state), base_sha, parent_sha=parent_sha, words=self._words
+        )
         drafted = PlanDrafted(
             run_id=run_id, alert=state["alert"], hypothesis=state["hypothesis"], plan=plan
         )

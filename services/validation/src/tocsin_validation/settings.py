@@ -27,6 +27,11 @@ class Settings(ClusterSettings):
     look_seconds: float = Field(
         default=10, gt=0, description="Seconds a question about a change's surroundings may take."
     )
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s<>|\"]+)?$",
+        description="Where people reach the console; pull requests link to it.",
+    )
     production: tuple[str, ...] = Field(
         default=Rules().production,
         description="Namespaces and environments in which a change needs more care, as globs.",

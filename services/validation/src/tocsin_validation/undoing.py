@@ -20,7 +20,6 @@ from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.editing import EditRefused
 from tocsin_kit.clock import Clock
 from tocsin_kit.errors import TransientError
-from tocsin_kit.untrusted import line
 from tocsin_validation import converging, drafting, endings
 from tocsin_validation.converging import Open, Stop, Wait
 from tocsin_validation.outlook import risk
@@ -32,13 +31,21 @@ class Undoing:
     """Proposes undos. Each is a plan of its own, with a branch and an approval of its own."""
 
     def __init__(
-        self, gitops: GitOps, source: Source, desk: Desk, clock: Clock, rules: converging.Rules
+        self,
+        gitops: GitOps,
+        source: Source,
+        desk: Desk,
+        clock: Clock,
+        rules: converging.Rules,
+        *,
+        console: str = "",
     ) -> None:
         self._gitops = gitops
         self._source = source
         self._desk = desk
         self._clock = clock
         self._rules = rules
+        self._console = console
 
     async def propose(self, event: FixIneffective) -> Sequence[Event]:
         """Return the plan of the undo, or hand over with why there is none."""
@@ -57,7 +64,8 @@ class Undoing:
         if not isinstance(decision, Open):
             why = decision.sentence if isinstance(decision, Stop) else "an undo was proposed before"
             return _by_hand(event, why)
-        return _planned(event, replace(change, head_branch=decision.branch), base_sha)
+        on_branch = replace(change, head_branch=decision.branch)
+        return _planned(event, on_branch, base_sha, self._console)
 
     async def _change(
         self, event: FixIneffective, repository: Repository, base_sha: str
@@ -113,7 +121,7 @@ class Undoing:
         return tuple(found)
 
 
-def _planned(event: FixIneffective, change: Proposed, base_sha: str) -> list[Event]:
+def _planned(event: FixIneffective, change: Proposed, base_sha: str, console: str) -> list[Event]:
     broken = policy.judge(
         change.policy,
         policy.Change(
@@ -127,9 +135,9 @@ def _planned(event: FixIneffective, change: Proposed, base_sha: str) -> list[Eve
     )
     if broken:
         return _by_hand(event, "; ".join(one.detail for one in broken))
-    draft = drafting.plan(event.run_id, change, risk.judged(change, _checks(event)), base_sha)
-    words = {"title": f"Undo: {event.plan.title}", "body": _body(event, draft)}
-    plan = drafting.frozen(draft.model_copy(update=words), event.run_id)
+    judged = risk.judged(change, _checks(event))
+    words = drafting.Words(f"Undo: {event.plan.title}", _why(event), console)
+    plan = drafting.plan(event.run_id, change, judged, base_sha, words=words)
     return [
         PlanDrafted(run_id=event.run_id, alert=event.alert, hypothesis=event.hypothesis, plan=plan)
     ]
@@ -147,14 +155,11 @@ def _checks(event: FixIneffective) -> list[CheckResult]:
     ]
 
 
-def _body(event: FixIneffective, draft: Plan) -> str:
-    parts = [
-        f"## Why\n\n- {line(event.url)} was merged at {event.merged_at:%Y-%m-%d %H:%M} UTC, and "
-        f"{line(event.why)}.\n- This is its exact undo on the base as it is now.",
-        "## Checks\n\n" + "\n".join(f"- ✓ {one.check}: {line(one.detail)}" for one in draft.checks),
-        f"Run: {event.run_id} · Risk: {draft.risk.value}",
-    ]
-    return "\n\n".join(parts) + "\n"
+def _why(event: FixIneffective) -> tuple[str, ...]:
+    return (
+        f"{event.url} was merged at {event.merged_at:%Y-%m-%d %H:%M} UTC, and {event.why}.",
+        "This is its exact undo on the base as it is now.",
+    )
 
 
 def _by_hand(event: FixIneffective, why: str) -> list[Event]:

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
+from tocsin_gitops import messages
 from tocsin_gitops.forges.port import PullRequestRequest
 from tocsin_kit.errors import PermanentError
 
@@ -40,7 +41,7 @@ class Kept:
 
 def message(request: PullRequestRequest) -> str:
     """Return the message of a request's commit, which ends with the trailer of its plan."""
-    return f"{request.title}\n\n{request.body}".strip() + "\n"
+    return messages.commit(request.title, request.body)
 
 
 def may_be_ours(seen: Seen, request: PullRequestRequest) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tocsin_gitops import pulls, refs
 from tocsin_gitops.config import Repository
-from tocsin_gitops.forges import markers, records
+from tocsin_gitops.forges import commits, markers, records
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
 from tocsin_gitops.git import Git, GitFailed
 from tocsin_gitops.hosts.local import LocalPulls
@@ -107,7 +107,7 @@ async def _commit(git: Git, request: PullRequestRequest) -> str:
     seconds = await git.text("show", "--no-patch", "--format=%ct", "--end-of-options", parent)
     date = f"{seconds} +0000"
     identity = {**_IDENTITY, "GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-    message = f"{request.title}\n\n{request.body}".strip() + "\n"
+    message = commits.message(request)
     new_tree = await _tree(git, request)
     commit = await git.run(
         "commit-tree", new_tree, "-p", parent, stdin=message.encode(), environment=identity
