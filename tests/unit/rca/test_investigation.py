@@ -9,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tocsin_agents.loop.state import TYPES
 from tocsin_agents.models.port import ModelAwayError, ModelRefusedError
 from tocsin_agents.tools.port import Capability
+from tocsin_cluster.clusters import OneCluster
 from tocsin_contracts import (
     Amounts,
     BudgetExhausted,
@@ -33,6 +34,7 @@ from tocsin_testing.investigating import (
     NOW_HELD,
     PATIENCE,
     WEB,
+    OneCommit,
     Workplace,
     limited,
     looks,
@@ -382,6 +384,63 @@ async def test_a_run_that_was_to_stop_before_asks_no_model(place):
     handlers, _ = place.worker(model)
     assert await handlers.on_incident_opened(OPENED) is None
     assert model.questions == []
+
+
+class Silence:
+    """Whatever is asked, no answer comes."""
+
+    source = "silent"
+
+    def __init__(self):
+        self.asked = asyncio.Event()
+
+    async def list(self, kind, namespace, labels=None):
+        await self._nothing()
+
+    async def recent_changes(self, target, *, cluster, limit):
+        await self._nothing()
+
+    async def _nothing(self):
+        self.asked.set()
+        await asyncio.Event().wait()
+
+
+class SeenBefore(OneCluster):
+    """A cluster that answers until a model is to be asked."""
+
+    def __init__(self, inner, silence):
+        super().__init__(inner.named(""))
+        self._silence = silence
+
+    def meant(self, cluster):
+        return {"shop": self._silence}
+
+
+class GoneSince(OneCommit):
+    """A history that answers until a model has submitted."""
+
+    def __init__(self, model, silence):
+        self._model, self._silence = model, silence
+
+    async def recent_changes(self, target, *, cluster, limit):
+        silent = bool(self._model.questions)
+        asked = self._silence if silent else super()
+        return await asked.recent_changes(target, cluster=cluster, limit=limit)
+
+
+@pytest.mark.parametrize("when", ["before a model is asked", "after its result"])
+async def test_a_wish_to_stop_waits_for_nobody_who_is_silent(place, when):
+    silence, model = Silence(), ScriptedModel(submits())
+    silent = {
+        "before a model is asked": {"clusters": SeenBefore(place.world.clusters, silence)},
+        "after its result": {"history": GoneSince(model, silence)},
+    }
+    handlers, _ = replace(place, world=replace(place.world, **silent[when])).worker(model)
+    working = asyncio.create_task(handlers.on_incident_opened(OPENED))
+    await silence.asked.wait()
+    asked_to_stop(place)
+    async with asyncio.timeout(3):
+        assert await working is None
 
 
 EVIL = (

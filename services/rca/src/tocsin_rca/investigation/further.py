@@ -19,15 +19,12 @@ from tocsin_contracts import (
 from tocsin_kit import logging
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
-from tocsin_rca.investigation.investigator import Asked, Investigator
+from tocsin_rca.investigation.investigator import A_DAY, Asked, Investigator
 from tocsin_rca.investigation.known import Answer, Known
 from tocsin_rca.investigation.ports import Runs, Timers
 from tocsin_rca.ports import Clock
 
 T = TypeVar("T", bound=Event)
-
-A_DAY = 86_400.0
-"""Longer than the analyzers take, which have a budget of their own."""
 
 EVERY_SECONDS = 2.0
 """How often it is looked whether somebody wants the run to stop."""

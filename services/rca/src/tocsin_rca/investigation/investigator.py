@@ -10,6 +10,7 @@ from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.invocation import Cancel, Invocation
 from tocsin_agents.loop.outcome import Ending
 from tocsin_agents.loop.running import Loop, Ran, Work
+from tocsin_agents.loop.watching import StoppedError, watching
 from tocsin_agents.models.port import ModelAwayError
 from tocsin_agents.tools.port import Identity, ToolContext
 from tocsin_cluster.context import bare, instructions, render
@@ -29,6 +30,9 @@ from tocsin_rca.investigation.submission import Submission
 
 PATIENCE = timedelta(minutes=10)
 """How long a model may be away before the attempt ends without it."""
+
+A_DAY = 86_400.0
+"""Longer than anything takes that is watched only for a wish to stop."""
 
 log = logging.get(__name__)
 
@@ -61,9 +65,13 @@ class Investigator:
 
         Raises TransientError where the work can go on later.
         """
-        scene = await self._scenes.of(known)
-        await scene.minutes.began(scene)
-        told = await self._told(known, scene, cancel, asked)
+        try:
+            async with watching(A_DAY, cancel):
+                scene = await self._scenes.of(known)
+            await scene.minutes.began(scene)
+            told = await self._told(known, scene, cancel, asked)
+        except StoppedError:
+            return None
         await scene.minutes.came_to(told)
         return told
 
@@ -77,7 +85,8 @@ class Investigator:
                 raise
             log.warning("rca.model_away", error=str(error))
             return _told(seen_too(known, (), "The model was away."), None, scene)
-        return await _answer(known, ran, scene)
+        async with watching(A_DAY, cancel):
+            return await _answer(known, ran, scene)
 
     async def _ran(self, known: Known, scene: Scene, cancel: Cancel, asked: Asked | None) -> Ran:
         loop, work = self._loop(known, scene), self._work(known, scene)
