@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tocsin_agents.agent import Agent
+from tocsin_agents.loop.engine import Engine
+from tocsin_agents.loop.running import Loop
 from tocsin_agents.tools.arguments import call_hash
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.modes import Mode
@@ -28,6 +31,8 @@ from tocsin_agents.tools.wrappers.limiting import CallCount
 from tocsin_contracts import RunId
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.redaction import MASK, Redactor
+from tocsin_testing.agents import invocation, work
+from tocsin_testing.scripted_model import ScriptedModel, asks
 from tocsin_testing.tools import FixedToolset, RecordingTool
 
 ADA = Identity("ada")
@@ -444,6 +449,16 @@ async def test_other_calls_of_the_same_tool_are_done():
     other = replace(CALLED, call="a", run_id=RunId("run-2"))
     assert (await tool.call({"n": 1}, other)).status is Status.OK
     assert len(inner.calls) == 4
+
+
+async def test_two_conversations_of_a_run_may_count_their_calls_alike():
+    inner = RecordingTool("shop.order", WRITE)
+    tools = once(FixedToolset(inner), Begun())
+    for attempt in ("1", "2", "2"):
+        model = ScriptedModel(asks(("shop.order", {"n": 1}), ids=["call-1"]), "Ordered.")
+        agent = Agent(name="root", description="orders.", model=model, tools=(tools,))
+        await Loop(agent, Engine()).run(work(attempt=attempt), invocation(tools=CONTEXT))
+    assert len(inner.calls) == 2
 
 
 async def test_a_read_may_be_done_again():

@@ -33,7 +33,8 @@ class _Once(WrappedTool):
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         spec = self.spec
         if spec.capability is not Capability.READ and context.run_id and context.call:
-            who = f"{context.run_id} {context.call} {context.identity.name}"
+            conversation = f"{context.run_id} {context.attempt}"
+            who = f"{conversation} {context.call} {context.identity.name}"
             if not await self._begun.begin(call_hash(spec.name, arguments, who)):
                 return results.failed(
                     f"outcome unknown: this call of {spec.name} was begun before, and whoever did "
