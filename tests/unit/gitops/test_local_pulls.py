@@ -155,6 +155,34 @@ async def test_a_commit_for_a_pull_request_of_another_branch_is_refused(pull):
         await pull.forge.add_commit(pull.more(), 7)
 
 
+@pytest.mark.parametrize("branch", ["main", "release", "tocsin-x"])
+async def test_no_branch_but_ours_is_ever_written(pull, branch):
+    before = git(pull.repository, "for-each-ref")
+    for write in (pull.forge.open_pull, lambda request: pull.forge.add_commit(request, 1)):
+        with pytest.raises(PermanentError, match="none of ours"):
+            await write(pull.more(head_branch=branch))
+    assert git(pull.repository, "for-each-ref") == before
+
+
+async def test_nothing_is_added_to_a_pull_request_that_goes_elsewhere_by_now(pull):
+    told = pull.opened.model_copy(update={"base_branch": "release"})
+    pull.record.write_text(told.model_dump_json())
+    with pytest.raises(PermanentError, match="goes to 'release'"):
+        await pull.forge.add_commit(pull.more(), 1)
+    assert git(pull.repository, "rev-parse", BRANCH) == pull.opened.commit
+
+
+async def test_a_commit_that_was_added_and_merged_is_told_though_the_record_is_old(pull):
+    """We stopped before the record was written, and a person was fast."""
+    before = pull.record.read_bytes()
+    added = await pull.forge.add_commit(pull.more(), 1)
+    pull.record.write_bytes(before)
+    git(pull.repository, "update-ref", "refs/heads/main", BRANCH)
+    git(pull.repository, "update-ref", "-d", f"refs/heads/{BRANCH}")
+    again = await pull.forge.add_commit(pull.more(), 1)
+    assert (again.commit, again.state, again.title) == (added.commit, "merged", added.title)
+
+
 async def test_a_comment_is_made_once_for_each_marker(pull):
     async def say(marker):
         return await pull.forge.comment(pull.repository, 1, "It fires again.", marker)

@@ -121,7 +121,7 @@ async def test_no_branch_but_ours_is_ever_written(world, branch):
         world.bare.move(branch, world.bare.head("main"), None)
     with pytest.raises(PermanentError, match="ours"):
         await world.forge.add_commit(request, 1)
-    assert [one for one in writes(world) if "refs" in one or "pulls" in one] == []
+    assert writes(world) == []
 
 
 async def test_d4_a_pull_request_that_a_person_closed_stays_closed(world):
@@ -236,6 +236,26 @@ async def test_nothing_is_added_to_what_has_ended(world, merged):
     else:
         world.fake.close(opened.number, ANN)
     with pytest.raises(PermanentError, match="nothing is added"):
+        await world.forge.add_commit(second(world, opened.commit), opened.number)
+    assert world.bare.head(BRANCH) == opened.commit
+
+
+async def test_a_commit_that_was_added_and_merged_is_told_though_its_branch_is_gone(world):
+    """The answer was lost, and a person was fast."""
+    opened = await world.forge.open_pull(world.request())
+    request = second(world, opened.commit)
+    added = await world.forge.add_commit(request, opened.number)
+    world.fake.merge(opened.number, ANN)
+    world.bare.drop(BRANCH)
+    again = await world.forge.add_commit(request, opened.number)
+    assert (again.commit, again.state) == (added.commit, PullState.MERGED)
+
+
+async def test_nothing_is_added_to_a_pull_request_that_goes_elsewhere_by_now(world):
+    opened = await world.forge.open_pull(world.request())
+    world.bare.move("release", world.bare.head("main"), None)
+    world.fake.pulls[0].base = "release"
+    with pytest.raises(PermanentError, match="goes to 'release'"):
         await world.forge.add_commit(second(world, opened.commit), opened.number)
     assert world.bare.head(BRANCH) == opened.commit
 

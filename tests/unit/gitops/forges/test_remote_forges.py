@@ -195,6 +195,14 @@ async def test_nothing_is_added_through_another_pull_request_or_a_fork(world):
     assert world.head == opened.commit
 
 
+async def test_nothing_is_added_to_a_pull_request_that_goes_elsewhere_by_now(world):
+    opened = await world.forge.open_pull(world.request())
+    world.fake.pulls[0].base = "release"
+    with pytest.raises(PermanentError, match="goes to 'release'"):
+        await world.forge.add_commit(world.more(opened.commit), opened.number)
+    assert world.head == opened.commit
+
+
 async def test_a_comment_is_written_once_for_each_marker(world):
     await world.forge.open_pull(world.request())
     first = await world.forge.comment(world.repository, 1, "It fires again.", MARKER)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tocsin_gitops import messages
 from tocsin_gitops.forges.port import PullRequestRequest
+from tocsin_gitops.pulls import PullRequest
 from tocsin_kit.errors import PermanentError
 
 AUTHOR, EMAIL = "Tocsin", "tocsin@localhost"
@@ -58,3 +59,13 @@ def refuse_other_branches(request: PullRequestRequest) -> None:
     others = (request.base_branch, request.repository.branch)
     if not branch.startswith(OURS) or branch in others:
         raise PermanentError(f"the branch {branch!r} is never written: it is none of ours")
+
+
+def refuse_other_pulls(pull: PullRequest, request: PullRequestRequest) -> None:
+    """Refuse to add to a pull request that is not the one of the request's two branches."""
+    if pull.head_branch != request.head_branch:
+        raise PermanentError(f"{pull.url} is not from {request.head_branch!r}")
+    if pull.base_branch != request.base_branch:
+        raise PermanentError(
+            f"{pull.url} goes to {pull.base_branch!r} by now; a person has to look"
+        )

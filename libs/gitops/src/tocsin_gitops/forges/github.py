@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from tocsin_gitops.config import Repository
-from tocsin_gitops.forges import markers
+from tocsin_gitops.forges import commits, markers
 from tocsin_gitops.forges.github_git import NO_COMMIT, GitData
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
 from tocsin_gitops.hosts.client import ForgeClient, at
@@ -36,6 +36,7 @@ class GitHubForge:
 
     async def open_pull(self, request: PullRequestRequest) -> PullRequest:
         """Open the pull request, or return it if it was opened before; BranchTaken otherwise."""
+        commits.refuse_other_branches(request)
         commit = await self._git.commit(request)
         known = await self._known(request, commit)
         if known is None:
@@ -50,10 +51,12 @@ class GitHubForge:
 
         BranchTaken if the branch is neither at the approved parent nor at this very commit.
         """
-        commit = await self._git.commit(request)
+        commits.refuse_other_branches(request)
         pull = await self._numbered(request, number)
+        commit = await self._git.commit(request)
         there = await self._git.head(request.repository, request.head_branch) or NO_COMMIT
-        if there != commit:
+        has_ended_with_it = pull.state is not PullState.OPEN and pull.commit == commit
+        if there != commit and not has_ended_with_it:
             if there != request.parent_sha:
                 raise BranchTaken(request.head_branch, there)
             if pull.state is not PullState.OPEN:
@@ -123,6 +126,7 @@ class GitHubForge:
         found = await self._pulls.pulls(request.repository, request.head_branch)
         for pull in found:
             if pull.number == number:
+                commits.refuse_other_pulls(pull, request)
                 return pull
         raise PermanentError(
             f"{request.repository.name}: pull request {number} is not from {request.head_branch!r}"

@@ -22,7 +22,7 @@ _PLAIN_FILES = (_NEW_FILE, "100755")
 _IDENTITY = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "Tocsin"), ("EMAIL", "tocsin@localhost"))
+    for what, value in (("NAME", commits.AUTHOR), ("EMAIL", commits.EMAIL))
 }
 
 
@@ -45,6 +45,7 @@ class LocalGitForge:
 
     async def open_pull(self, request: PullRequestRequest) -> PullRequest:
         """Open the pull request, or return it if it was opened before; BranchTaken otherwise."""
+        commits.refuse_other_branches(request)
         git = Git(request.repository.git_dir)
         commit = await _commit(git, request)
         file = pulls.record(request.repository, request.head_branch)
@@ -59,20 +60,23 @@ class LocalGitForge:
 
     async def add_commit(self, request: PullRequestRequest, number: int) -> PullRequest:
         """Move the branch on by one commit, then show the new title and body in the record."""
+        commits.refuse_other_branches(request)
         repository, branch = request.repository, request.head_branch
         file, recorded = await asyncio.to_thread(pulls.numbered, repository, number)
-        if recorded.head_branch != branch:
-            raise PermanentError(f"pull request {number} is not from {branch!r}")
+        commits.refuse_other_pulls(recorded, request)
         git = Git(repository.git_dir)
         commit = await _commit(git, request)
         (pull,) = await self._reader.pulls(repository, branch)
-        if pull.state is not PullState.OPEN and recorded.commit != commit:
-            raise PermanentError(f"pull request {number} is {pull.state.value}; nothing was added")
         if recorded.commit == commit:
             return pull
-        await _branch(git, branch, commit, request.parent_sha)
+        if not await refs.leads_to(git, request.base_branch, commit):
+            if pull.state is not PullState.OPEN:
+                raise PermanentError(f"{pull.url} is {pull.state.value}; nothing is added to it")
+            await _branch(git, branch, commit, request.parent_sha)
         shown = {"commit": commit, "title": request.title, "body": request.body}
-        return await asyncio.to_thread(records.update, file, shown)
+        await asyncio.to_thread(records.update, file, shown)
+        (pull,) = await self._reader.pulls(repository, branch)
+        return pull
 
     async def comment(self, repository: Repository, number: int, body: str, marker: str) -> Comment:
         """Comment once for each marker; return what is there."""

@@ -112,8 +112,7 @@ class RemoteForge:
 
     async def _add(self, request: PullRequestRequest, number: int) -> PullRequest:
         pull = await self._steps.pull(request.repository, number)
-        if pull.head_branch != request.head_branch:
-            raise PermanentError(f"{pull.url} is not from {request.head_branch!r}")
+        commits.refuse_other_pulls(pull, request)
         if pull.state is not PullState.OPEN:
             if await self._is_ours(request, pull.commit):
                 return pull
