@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
@@ -72,7 +73,7 @@ class Git:
         finally:
             await _end(process)
         if process.returncode:
-            raise self._failure(args, errors.decode(errors="replace").strip())
+            raise self._failure(args, _own_words(errors.decode(errors="replace")))
         return output
 
     async def text(self, *args: str, stdin: bytes = b"") -> str:
@@ -108,6 +109,12 @@ class Git:
 
     def _name(self, args: tuple[str, ...]) -> str:
         return f"git {args[0]} on {str(self._git_dir)!r}"
+
+
+def _own_words(errors: str) -> str:
+    """Leave out what another machine says through git, which marks each line of it."""
+    rows = re.split(r"[\r\n]+", errors)
+    return "\n".join(row for row in rows if not row.startswith("remote:")).strip()
 
 
 def _limit(largest_file: int) -> tuple[str, ...]:

@@ -22,12 +22,13 @@ class GitServer:
     """Serves the repositories below a folder; what a test changes counts from then on.
 
     Without a token it is public. `asked` keeps every request and `given` who it came from;
-    `flows` keeps contents back while it is not set.
+    `flows` keeps contents back while it is not set. `says` is the reason why it `refuses`.
     """
 
     root: Path
     token: str = ""
     refuses: int = 0
+    says: str = ""
     elsewhere: str = ""
     asked: list[str] = field(default_factory=list)
     given: list[str] = field(default_factory=list)
@@ -50,7 +51,7 @@ class GitServer:
         if self.elsewhere:
             return FOUND, {"Location": self.elsewhere + target}, b""
         if self.refuses:
-            return self.refuses, {}, b""
+            return self.refuses, {"Content-Type": "text/plain"}, self.says.encode()
         if self.token and _password(headers.get("authorization", "")) != self.token:
             return UNAUTHORIZED, {"WWW-Authenticate": "Basic"}, b""
         if method == "POST":
