@@ -148,13 +148,22 @@ def test_an_entry_wins_over_what_is_known_of_a_host(tmp_path):
         (PROVIDER.replace("}", ", api_base: 'http://git.acme.example/api'}"), "https://"),
         (PROVIDER.replace("}", ", git_base: 'ssh://git.acme.example'}"), "https://"),
         (PROVIDER.replace("}", ", git_base: 'https://a:b@git.acme.example'}"), "without user"),
+        (PROVIDER.replace("}", ", git_base: 'https://git.acme.example:x'}"), "git_base: "),
+        (PROVIDER.replace("}", ", api_base: 'https://git.acme.example:99999'}"), "api_base: "),
+        (PROVIDER.replace("}", ", api_base: 'https://git.acme.example/a b'}"), "plain address"),
+        (PROVIDER.replace("}", ", proxy: 'socks5://proxy.example'}"), "http://"),
+        (PROVIDER.replace("}", ", proxy: 'http://a:b@proxy.example'}"), "without user"),
         (PROVIDER.replace("}", ", token_env: ghp_0123456789}"), "providers.0.token_env"),
         (PROVIDER.replace("}", ", app_id: '1', app_key_env: KEY}"), "for GitHub only"),
         ("providers: [{host: a.b, type: github, app_id: '1'}]", "go together"),
         ("providers: [{host: a.b, type: github, app_key_env: KEY}]", "go together"),
         (PROVIDER + REMOTE.replace("shop/gitops", "gitops"), "owner/name"),
         (PROVIDER + REMOTE.replace("shop/gitops", "../gitops"), "owner/name"),
+        (PROVIDER + REMOTE.replace("shop/gitops", "shop/.."), "owner/name"),
+        (PROVIDER + REMOTE.replace("shop/gitops", "./gitops"), "owner/name"),
         (PROVIDER + REMOTE.replace("shop/gitops", "shop/gitops.git"), "without .git"),
+        (PROVIDER + REMOTE.replace("shop/gitops", "shop/.git"), "without .git"),
+        (PROVIDER + REMOTE.replace("shop/gitops", "shop.git/gitops"), "without .git"),
         (PROVIDER + REMOTE.replace("shop/gitops", "shop/team/gitops"), "only GitLab"),
         (PROVIDER + REMOTE.replace("paths", "git_dir: a.git, paths"), "of this machine"),
         (PROVIDER + REMOTE.replace("paths", "branch: tocsin/x, paths"), "can be no branch"),
@@ -180,6 +189,12 @@ def test_groups_in_groups_are_names_at_gitlab(tmp_path):
     text = REMOTE.replace("shop/gitops", "shop/team/gitops")
     config = load(written(tmp_path, PROVIDER.replace("gitea", "gitlab") + text))
     assert config.remote_providers == config.providers
+
+
+def test_a_name_may_begin_with_a_dot_and_its_copy_stays_in_its_place(tmp_path):
+    config = load(written(tmp_path, PROVIDER + REMOTE.replace("shop/gitops", "shop/.github")))
+    place = tmp_path / ".tocsin/mirrors/git.acme.example/shop/.github.git"
+    assert config.repository("shop/.github").git_dir == place
 
 
 def test_no_part_of_a_repository_is_forgotten_in_the_policy_version():

@@ -117,6 +117,12 @@ async def test_a_host_may_have_its_repositories_below_a_path(world):
     assert all(given.startswith("Basic ") for given in world.server.given)
 
 
+async def test_a_proxy_may_lead_to_the_host(world):
+    world.allow(base="http://127.0.0.1:9", proxy=world.url)
+    assert await world.source().head(world.repo) == world.remote.head("main")
+    assert all(f" http://127.0.0.1:9/{NAME}.git/" in asked for asked in world.server.asked)
+
+
 async def test_a_public_repository_is_read_as_nobody(world):
     world.server.token, world.environment = "", {}
     assert await world.source().head(world.repo) == world.remote.head("main")
@@ -224,6 +230,18 @@ async def test_a_host_in_trouble_may_be_asked_again(world, status):
         await world.source().head(world.repo)
     world.server.refuses = 0
     assert await world.source().head(world.repo) == world.remote.head("main")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Authentication failed", "hello\x0bfatal: Authentication failed", ".lock': File exists"],
+)
+async def test_what_a_host_says_is_never_taken_for_what_git_says(world, said):
+    world.server.refuses, world.server.says = 500, said
+    with pytest.raises(TransientError, match=HOST) as error:
+        await world.source().head(world.repo)
+    assert "lock" not in str(error.value)
+    assert "Authentication" not in str(error.value)
 
 
 async def test_a_host_that_is_away_may_be_asked_again(world):

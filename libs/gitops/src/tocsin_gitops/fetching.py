@@ -88,6 +88,8 @@ def _environment(origin: Origin, token: str) -> dict[str, str]:
     if token:
         shown = f"Authorization: Basic {basic(origin.provider.type, token)}"
         settings[f"http.{origin.base}/.extraHeader"] = shown
+    if origin.provider.proxy:
+        settings["http.proxy"] = origin.provider.proxy
     if origin.authorities:
         settings["http.sslCAInfo"] = origin.authorities
     scheme = origin.base.partition(":")[0]
@@ -117,12 +119,10 @@ def _sweep(place: Path) -> None:
 def _meaning(
     said: str, repository: Repository, origin: Origin, bounds: Bounds
 ) -> PermanentError | TransientError:
-    """Only what git says itself counts; what the remote says through it is anybody's text."""
-    own = "\n".join(row for row in said.splitlines() if not row.startswith("remote:"))
     where = f"{origin.provider.host}: {repository.name!r}"
-    kind = fetch_failures.kind(own)
+    kind = fetch_failures.kind(said)
     if kind is Failure.AWAY:
-        return TransientError(f"{where} cannot be fetched now: {line(own, 300)}")
+        return TransientError(f"{where} cannot be fetched now: {line(said, 300)}")
     if kind is Failure.REFUSED and origin.tokens.refused(repository.name):
         return TransientError(f"{where}: the token was not taken; the next one may be")
     known = {"needs": origin.tokens.needs, "branch": repository.branch, "bytes": bounds.bytes_}

@@ -23,19 +23,34 @@ class HostType(StrEnum):
 
 _NAME = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$"
 _VARIABLE = r"^([A-Z_][A-Z0-9_]*)?$"
-_REPOSITORY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)+")
+_SEGMENT = r"(?!\.\.?(?:/|$))[A-Za-z0-9_.][A-Za-z0-9._-]*"
+_REPOSITORY = re.compile(rf"{_SEGMENT}(/{_SEGMENT})+")
+_ADDRESS = re.compile(r"[!-~]*")
 _PAIR = 2
 
 
 def _base(address: str) -> str:
-    """Allow https, and http where it cannot leave the machine; nothing that hides a password."""
+    """Allow https, and http where it cannot leave the machine."""
     parts = urlsplit(address)
     plain = parts.scheme == "http" and _is_loopback(parts.hostname or "")
     if address and not (parts.scheme == "https" or plain):
         raise ValueError("has to begin with https:// (http:// is for this machine only)")
-    if address and (not parts.hostname or "@" in parts.netloc or parts.query or parts.fragment):
+    return _plain(address)
+
+
+def _plain(address: str) -> str:
+    """Refuse what hides a password, and what nothing could connect to."""
+    parts = urlsplit(address)
+    odd = not parts.hostname or "@" in parts.netloc or parts.query or parts.fragment
+    if address and (odd or parts.port == 0 or not _ADDRESS.fullmatch(address)):
         raise ValueError("has to be a plain address without user, password and query")
     return address.rstrip("/")
+
+
+def _proxy(address: str) -> str:
+    if address and urlsplit(address).scheme not in ("http", "https"):
+        raise ValueError("has to begin with http:// or https://")
+    return _plain(address)
 
 
 def _is_loopback(host: str) -> bool:
@@ -46,6 +61,7 @@ def _is_loopback(host: str) -> bool:
 
 
 Base = Annotated[str, AfterValidator(_base)]
+Proxy = Annotated[str, AfterValidator(_proxy)]
 
 
 class Provider(BaseModel):
@@ -59,6 +75,9 @@ class Provider(BaseModel):
     type: HostType
     api_base: Base = Field(default="", description="Of its API; the usual place if left out.")
     git_base: Base = Field(default="", description="Of its repositories; https://HOST if left out.")
+    proxy: Proxy = Field(
+        default="", description="What leads to it, such as http://proxy.example:3128."
+    )
     token_env: str = Field(
         default="", pattern=_VARIABLE, description="Names the token that action writes with."
     )
@@ -96,7 +115,7 @@ class Provider(BaseModel):
         """Return why this can be no repository of it; empty if it can be one."""
         if self.type is HostType.LOCAL:
             return ""
-        if not _REPOSITORY.fullmatch(repository) or repository.endswith(".git"):
+        if not _REPOSITORY.fullmatch(repository) or ".git/" in f"{repository}/":
             return "a name has to be owner/name, as in its address and without .git"
         if self.type is not HostType.GITLAB and len(repository.split("/")) != _PAIR:
             return "a name has to be owner/name; only GitLab has groups in groups"

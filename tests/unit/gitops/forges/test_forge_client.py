@@ -7,11 +7,13 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
+from tocsin_gitops.hosts import client as client_module
 from tocsin_gitops.hosts.client import MOST_BYTES, ForgeClient, api_base, at
-from tocsin_gitops.hosts.failures import ConflictError, NotFoundError
+from tocsin_gitops.hosts.failures import MOST_SAID, ConflictError, NotFoundError
 from tocsin_gitops.hosts.tokens import PlainToken
 from tocsin_gitops.providers import KNOWN, HostType, Provider
 from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.processes import LOOPBACK
 from tocsin_testing.build import NOW
 from tocsin_testing.fakes import FakeClock
 
@@ -149,6 +151,7 @@ LIMITS = [
     (429, {"ratelimit_remaining": "0", "ratelimit_reset": RESET}, "", 90.0),
     (429, {"x_ratelimit_remaining": "5", "x_ratelimit_reset": RESET}, "", 60.0),
     (429, {"retry_after": "soon"}, "", 60.0),
+    (429, {"retry_after": "Mon, 01 Jan 99999999999 00:00:00 GMT"}, "", 60.0),
     (429, {"retry_after": "0"}, "", 60.0),
     (429, {"retry_after": "999999999999"}, "", 3600.0),
     (403, {"retry_after": "12"}, "", 12.0),
@@ -217,6 +220,20 @@ async def test_no_message_holds_the_token_or_the_query(status):
     assert "git.example:8443: GET /repos/a/b" in str(caught)
 
 
+async def test_where_a_long_reason_is_cut_no_part_of_the_token_is_left():
+    caught = await refused(refusing(422, "x" * (MOST_SAID - 8) + SECRET))
+    assert SECRET[:8] not in str(caught)
+
+
+async def test_a_file_of_certificates_that_is_not_there_is_for_a_person(monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", "no-such-file.pem")
+    client_module._certificates.cache_clear()
+    tokens = PlainToken("GIT_TOKEN", SECRET, "the scope write:repository")
+    caught = await refused(ForgeClient(PROVIDER, tokens, clock=FakeClock()))
+    assert isinstance(caught, PermanentError)
+    assert "SSL_CERT_FILE" in str(caught)
+
+
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"id": "x"}', b"", b"null"])
 async def test_what_is_no_answer_of_the_api_is_a_mistake_in_the_settings(body):
     caught = await refused(client(lambda _: httpx.Response(200, content=body)))
@@ -258,3 +275,24 @@ async def test_a_write_that_fails_lets_the_next_one_through():
     for _ in range(2):
         with pytest.raises(TransientError):
             await asking.send(Thing, "POST", "a/b", "/x", {})
+
+
+async def test_a_proxy_is_asked_for_a_tunnel_and_never_sees_the_token():
+    heard = []
+
+    async def proxy(reader, writer):
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(proxy, LOOPBACK, 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        told = {"api_base": "https://git.example", "proxy": f"http://{LOOPBACK}:{port}"}
+        provider = PROVIDER.model_copy(update=told)
+        tokens = PlainToken("GIT_TOKEN", SECRET, "the scope write:repository")
+        caught = await refused(ForgeClient(provider, tokens, clock=FakeClock()))
+    assert heard[0].startswith(b"CONNECT git.example:443 ")
+    assert SECRET.encode() not in heard[0]
+    assert isinstance(caught, TransientError)
+    assert "ProxyError" in str(caught)

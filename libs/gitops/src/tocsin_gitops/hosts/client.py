@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -124,7 +125,7 @@ class ForgeClient:
     def _failure(
         self, asked: str, repository: str, token: str, response: httpx.Response, body: bytes
     ) -> Exception:
-        status, said = response.status_code, Redactor([token]).text(failures.said(body))
+        status, said = response.status_code, failures.said(body, Redactor([token]))
         if status == UNAUTHORIZED and self._tokens.refused(repository):
             return TransientError(f"{asked}: the token was not taken; the next one may be")
         refusal = failures.Refusal(asked, status, response.headers, said)
@@ -134,7 +135,7 @@ class ForgeClient:
     async def _http(self, asked: str) -> AsyncIterator[httpx.AsyncClient]:
         """One request's connection; whatever the library calls a fault is ours when it ends."""
         client = httpx.AsyncClient(
-            transport=self._transport or httpx.AsyncHTTPTransport(verify=_certificates()),
+            transport=self._transport or _transport(self.provider.proxy),
             timeout=httpx.Timeout(STALL_SECONDS, connect=CONNECT_SECONDS),
             follow_redirects=False,
             trust_env=False,
@@ -150,10 +151,19 @@ class ForgeClient:
             raise TransientError(f"{asked}: not finished within {MOST_SECONDS:g} s") from error
 
 
+def _transport(proxy: str) -> httpx.AsyncHTTPTransport:
+    trusted = _certificates()
+    way = httpx.Proxy(proxy, ssl_context=trusted) if proxy.startswith("https:") else proxy
+    return httpx.AsyncHTTPTransport(verify=trusted, proxy=way or None)
+
+
 @functools.cache
-def _certificates() -> Any:
+def _certificates() -> ssl.SSLContext:
     """Those of `certifi`, or of SSL_CERT_FILE: a forge inside a company has its own."""
-    return httpx.create_ssl_context()
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:
+        raise PermanentError(f"no certificates can be read; mend SSL_CERT_FILE: {error}") from error
 
 
 def _away(asked: str, error: httpx.HTTPError) -> TocsinError:

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from tocsin_kit.errors import PermanentError, TocsinError, TransientError
+from tocsin_kit.redaction import Redactor
 from tocsin_kit.untrusted import line
 
 MOST_SAID = 500
@@ -65,13 +66,16 @@ def meaning(refusal: Refusal, needs: str, now: datetime) -> TocsinError:
     return _lasting(status, refusal.in_words, needs)
 
 
-def said(body: bytes) -> str:
-    """Return the reason that a body gives, on one line; empty for a body that is no JSON."""
+def said(body: bytes, redactor: Redactor) -> str:
+    """Return the reason that a body gives, on one line; empty for a body that is no JSON.
+
+    Secrets go before it is cut, for nobody recognises a part of one.
+    """
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    return line("; ".join(_reasons(content)), MOST_SAID)
+    return line(redactor.text("; ".join(_reasons(content))), MOST_SAID)
 
 
 def _lasting(status: int, answers: str, needs: str) -> PermanentError:
@@ -100,7 +104,7 @@ def _wait(headers: Mapping[str, str], now: datetime) -> float | None:
         return float(after[:9])
     try:
         return (_aware(parsedate_to_datetime(after)) - now).total_seconds()
-    except ValueError:
+    except (ValueError, OverflowError):
         return _until_reset(headers, now)
 
 
