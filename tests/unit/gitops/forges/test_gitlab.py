@@ -33,7 +33,9 @@ async def test_a_project_is_named_by_its_whole_path(world):
     assert world.wire.seen[0].url.raw_path.startswith(b"/api/v4/projects/shop%2Fplatform/")
 
 
-@pytest.mark.parametrize("command", ["/merge", "  /close", "\t/Approve", "\r/merge"])
+@pytest.mark.parametrize(
+    "command", ["/merge", "  /close", "\t/Approve", "\r/merge", "/\rmerge", "\x0b/merge"]
+)
 async def test_no_line_of_ours_is_a_quick_action(world, command):
     text = f"It said:\n{command}\n/etc/hosts"
     await world.forge.open_pull(world.request(body=f"{text}\n\nTocsin-Plan: {'a' * 64}\n"))

@@ -172,6 +172,12 @@ async def test_who_reads_has_a_token_of_its_own_if_there_is_one():
     assert await found(provider, environment, writing=False).token(NAME) == "the-reading-one"
 
 
+async def test_a_variable_that_holds_nothing_but_space_is_not_set():
+    provider = github(token_env="WRITES", read_token_env="READS")
+    environment = {"WRITES": "the-writing-one", "READS": " \n"}
+    assert await found(provider, environment, writing=False).token(NAME) == "the-writing-one"
+
+
 @pytest.mark.parametrize("form", ["as it is", "on one line", "in a file"])
 def test_the_key_of_an_app_may_be_given_in_three_ways(form, keys, tmp_path):
     file = tmp_path / "key.pem"

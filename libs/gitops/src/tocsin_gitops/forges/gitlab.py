@@ -26,7 +26,7 @@ from tocsin_gitops.pulls import Comment, PullRequest
 
 MOST_PAGES = 20
 _PLAIN_MODES = ("100644", "100755")
-_COMMAND = re.compile(r"^([ \t\r]*)/(?=[a-z])", re.MULTILINE | re.IGNORECASE)
+_COMMAND = re.compile(r"^(\s*)/(?=[a-z])", re.MULTILINE | re.IGNORECASE)
 
 
 class _Commit(BaseModel):
@@ -152,5 +152,5 @@ def _shown(request: PullRequestRequest) -> dict[str, str]:
 
 
 def _inert(text: str) -> str:
-    """Keep GitLab from doing what a line says, such as /merge; it shows the same as before."""
-    return _COMMAND.sub(r"\1\\/", text)
+    """Keep GitLab, which looks past a carriage return, from doing what a line says: /merge."""
+    return _COMMAND.sub(r"\1\\/", text.replace("\r", ""))

@@ -41,7 +41,7 @@ def tokens(
         return _app(provider, environment, clock, writing=writing, transport=transport)
     rights = (_WRITING if writing else _READING).get(provider.type, "no rights")
     variable = provider.read_token_env if reads_alone else provider.token_env
-    value = environment.get(variable, "").strip() if variable else ""
+    value = _value(environment, variable)
     if writing and not value:
         raise PermanentError(
             f"{provider.host}: no token to write with; set {variable or 'token_env'} to one with "
@@ -54,7 +54,11 @@ def _reads_alone(provider: Provider, environment: Mapping[str, str]) -> bool:
     """Whether reading has a token of its own; the one that writes may be given to others only."""
     writes = provider.app_key_env if provider.app_id else provider.token_env
     named = provider.read_token_env
-    return bool(named) and bool(environment.get(named) or not environment.get(writes))
+    return bool(named) and bool(_value(environment, named) or not _value(environment, writes))
+
+
+def _value(environment: Mapping[str, str], variable: str) -> str:
+    return environment.get(variable, "").strip()
 
 
 def _app(
@@ -66,7 +70,7 @@ def _app(
     transport: httpx.AsyncBaseTransport | None,
 ) -> Tokens:
     variable = provider.app_key_env
-    text = _key(provider, variable, environment.get(variable, "").strip())
+    text = _key(provider, variable, _value(environment, variable))
     key = AppKey(provider.app_id, variable, text, WRITE if writing else READ, clock)
     return AppTokens(ForgeClient(provider, key, clock=clock, transport=transport), key)
 

@@ -27,7 +27,7 @@ class Side(BaseModel):
     label: str = ""
     ref: str = ""
     sha: str = ""
-    repo_id: int = -1
+    repo_id: int
 
 
 class Pull(BaseModel):

@@ -79,7 +79,7 @@ class _Minted(BaseModel):
 
 @dataclass(slots=True)
 class _Held:
-    token: str = ""
+    token: str = field(default="", repr=False)
     ends: datetime | None = None
     busy: asyncio.Lock = field(default_factory=asyncio.Lock)
 
