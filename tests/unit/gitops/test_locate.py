@@ -3,6 +3,7 @@ from textwrap import dedent
 import pytest
 
 from tocsin_contracts import FieldChange, ObjectRef
+from tocsin_gitops import placements
 from tocsin_gitops.editing import apply, unified_diff
 from tocsin_gitops.locate import Located, NotLocated, Reason, locate
 
@@ -329,6 +330,15 @@ def test_a_patch_that_cannot_be_edited_is_named_instead_of_losing_to_it(patch):
     assert refused(repository, image()).reason is Reason.UNEDITABLE
 
 
+@pytest.mark.parametrize("word", ["(a+)+b", "(p|a)*api", ".*a.*a.*a", "p{1,9}{1,9}.*.*"])
+def test_an_expression_that_might_take_for_ever_is_not_tried_and_may_be_for_anything(word):
+    how = f"patches: [{{path: memory.yaml, target: {{kind: Deployment, name: '{word}'}}}}]"
+    long = {"other/d.yaml": dedent(DEPLOYMENT).replace("payments-api", "a" * 40)}
+    more = {"apps/api/overlays/prod/kustomization.yaml": overlay("payments", how)}
+    repository = files(BASE, more, long, {PROD_PATCH: PATCH})
+    assert refused(repository, memory("192Mi")).reason is Reason.UNEDITABLE
+
+
 def test_a_patch_for_several_kinds_is_not_touched():
     how = "patches: [{path: memory.yaml, target: {name: payments-api}}]"
     repository = files(BASE, {PROD: overlay("payments", how), PROD_PATCH: PATCH})
@@ -438,3 +448,14 @@ def test_kustomizations_that_list_each_other_end():
     place = found(repository, memory())
     assert place.file == "d.yaml"
     assert any("https://example.org/x" in sentence for sentence in place.trace)
+
+
+def test_layers_that_double_each_other_are_refused_instead_of_gone_through(monkeypatch):
+    monkeypatch.setattr(placements, "MOST_STEPS", 2000)
+    layers = {"l0/kustomization.yaml": "resources: [d.yaml]", "l0/d.yaml": DEPLOYMENT}
+    for n, way in ((n, way) for n in range(1, 40) for way in "ab"):
+        below = "../l0" if n == 1 else f"../l{n - 1}a, ../l{n - 1}b"
+        layers[f"l{n}{way}/kustomization.yaml"] = f"namePrefix: {way}-\nresources: [{below}]"
+    result = refused(files(layers), memory())
+    assert result.reason is Reason.NOT_FOUND
+    assert "in more ways than can be followed" in result.sentence

@@ -95,3 +95,10 @@ def test_a_folder_without_a_kustomization_builds_those_below():
     assert found(contents, where).file == "apps/api/api.yaml"
     flat = where.model_copy(update={"recurse": False})
     assert found(contents, flat).reason is Reason.NOT_FOUND
+
+
+@pytest.mark.parametrize("glob", ["{a,b}" * 40, "{" + "," * 200 + "}"])
+def test_a_glob_of_endless_alternatives_is_refused(glob):
+    answer = found(TWO, place("a", SourceKind.DIRECTORY, exclude=glob))
+    assert answer.reason is Reason.NOT_FOUND
+    assert "alternatives" in answer.sentence

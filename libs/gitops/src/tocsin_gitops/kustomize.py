@@ -12,6 +12,9 @@ from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind
 from tocsin_gitops.yaml_paths import PathMissing, find
 
 _OPAQUE = ("replacements", "transformers", "vars", "helmCharts")
+_REPEATS = re.compile(r"[*+?{]")
+_REPEATED = re.compile(r"\)[*+?{]")
+LONGEST_NAME, MOST_REPEATS = 253, 2
 _REMOTE = re.compile(r"://|^git@|\?ref=|^(github|gitlab|bitbucket)\.[a-z]+/")
 
 
@@ -24,8 +27,14 @@ class Selector:
     namespace: str
     by_label: bool
 
+    @property
+    def unclear(self) -> bool:
+        """Whether it cannot be told which objects are meant; it may be any."""
+        words = (self.kind, self.name, self.namespace)
+        return self.by_label or any(map(_is_endless, words))
+
     def picks(self, kind: str, names: Iterable[str], namespaces: Iterable[str]) -> bool:
-        """Whether an object that has had these names and namespaces is meant, labels aside."""
+        """Whether an object that has had these names and namespaces is meant, or may be."""
         asked = ((self.kind, (kind,)), (self.name, names), (self.namespace, namespaces))
         return all(not word or any(_matches(word, v) for v in values) for word, values in asked)
 
@@ -188,7 +197,16 @@ def _inside(folder: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(folder, path))
 
 
+def _is_endless(word: str) -> bool:
+    """Whether an expression may take for ever: repeated groups, or much that repeats."""
+    return bool(_REPEATED.search(word)) or len(_REPEATS.findall(word)) > MOST_REPEATS
+
+
 def _matches(word: str, value: str) -> bool:
+    if _is_endless(word):
+        return True
+    if len(value) > LONGEST_NAME:
+        return word == value
     try:
         return re.fullmatch(word, value) is not None
     except re.error:

@@ -113,8 +113,8 @@ def _holds(root: Node, path: FieldPath) -> bool:
 def _obstacle(patch: Patch, owner: Owner, kind: str) -> str:
     if not patch.file:
         return f"{owner.file!r} sets it in a patch that is text inside of the file"
-    if patch.selector and (patch.selector.by_label or patch.selector.kind != kind):
-        return f"{owner.file!r} is a patch for objects picked by label, or of several kinds"
+    if patch.selector and (patch.selector.unclear or patch.selector.kind != kind):
+        return f"{owner.file!r} is a patch of which nobody can tell here what all it is for"
     if owner.document is None:
         return f"{owner.file!r} is a patch without a name to find it by"
     return ""

@@ -9,6 +9,9 @@ from tocsin_gitops.kustomize import Kustomization
 from tocsin_gitops.manifests import Document
 from tocsin_gitops.yaml_nodes import EditRefused
 
+MOST_STEPS = 200_000
+"""Folders and files that are gone through for one question: layers of layers double each time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Placement:
@@ -57,6 +60,7 @@ class Checkout:
         self.unreadable: dict[str, str] = {}
         self._documents: dict[str, tuple[Document, ...]] = {}
         self._deployments: dict[str, tuple[Placement, ...]] = {}
+        self._steps = 0
 
     @cached_property
     def kustomizations(self) -> dict[str, Kustomization]:
@@ -86,8 +90,12 @@ class Checkout:
         return self._documents[file]
 
     def deployments(self, kind: str) -> tuple[Placement, ...]:
-        """Return every object of that kind that kustomizations deploy, once per deployment."""
+        """Return every object of that kind that kustomizations deploy, once per deployment.
+
+        EditRefused if they are more entangled than anybody could follow.
+        """
         if kind not in self._deployments:
+            self._steps = 0
             layers = self.kustomizations.values()
             roots = (k for k in layers if k.folder not in self._listed and not k.component)
             self._deployments[kind] = tuple(p for k in roots for p in self._built(k, kind, ()))
@@ -99,7 +107,11 @@ class Checkout:
         return tuple(placement for placement in found if placement.name == name)
 
     def built(self, folder: str, kind: str) -> tuple[Placement, ...]:
-        """Return every object of that kind that the kustomization of a folder deploys."""
+        """Return every object of that kind that the kustomization of a folder deploys.
+
+        EditRefused if it is more entangled than anybody could follow.
+        """
+        self._steps = 0
         layer = self.kustomizations.get(folder)
         return tuple(self._built(layer, kind, ())) if layer else ()
 
@@ -134,6 +146,9 @@ class Checkout:
         yield from (p.through(layer) for p in found)
 
     def _resource(self, path: str, kind: str, outer: tuple[str, ...]) -> Iterator[Placement]:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise EditRefused(f"{outer[0]!r} leads to {path!r} in more ways than can be followed")
         if path in self.kustomizations:
             yield from self._built(self.kustomizations[path], kind, outer)
         elif path in self.files:

@@ -4,11 +4,16 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tocsin_contracts import Place, SourceKind
 from tocsin_gitops.placements import Checkout, Placement
+from tocsin_gitops.yaml_nodes import EditRefused
 
 ROOT = "."
+MOST_ALTERNATIVES = 100
+"""Braces beside braces double them each time."""
+
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -16,6 +21,7 @@ def placed(checkout: Checkout, place: Place, kind: str, name: str) -> tuple[Plac
     """Return every way in which the place deploys an object of that kind and final name.
 
     A place that does not say what it is holds whatever lies in its folder, or goes through it.
+    EditRefused where the ways, or the globs of the place, are too many to be followed.
     """
     if place.kind is SourceKind.KUSTOMIZE:
         found = checkout.built(place.path, kind)
@@ -56,11 +62,23 @@ def _is_of(file: str, place: Place) -> bool:
 
 def _fits(way: str, glob: str) -> bool:
     """Match as Argo CD does: a star passes slashes, and braces hold alternatives."""
-    found = _BRACES.search(glob)
-    if not found:
-        return fnmatch.fnmatchcase(way, glob)
-    before, after = glob[: found.start()], glob[found.end() :]
-    return any(_fits(way, f"{before}{one}{after}") for one in found[1].split(","))
+    return any(fnmatch.fnmatchcase(way, one) for one in _alternatives(glob))
+
+
+@lru_cache(maxsize=64)
+def _alternatives(glob: str) -> tuple[str, ...]:
+    done, waiting = list[str](), [glob]
+    while waiting:
+        one = waiting.pop()
+        found = _BRACES.search(one)
+        words = found[1].split(",") if found else []
+        if len(done) + len(waiting) + len(words) > MOST_ALTERNATIVES:
+            raise EditRefused(f"a glob has more than {MOST_ALTERNATIVES} alternatives")
+        if found:
+            waiting += [f"{one[: found.start()]}{word}{one[found.end() :]}" for word in words]
+        else:
+            done.append(one)
+    return tuple(done)
 
 
 def _touches(placement: Placement, path: str) -> bool:

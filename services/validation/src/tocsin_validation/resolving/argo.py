@@ -12,6 +12,7 @@ from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import EVERYWHERE, Cluster, Clusters
 from tocsin_gitops.placing import placed
 from tocsin_gitops.remotes import remote
+from tocsin_gitops.yaml_nodes import EditRefused
 from tocsin_kit.untrusted import line
 from tocsin_validation.resolving.answers import Found, Question, Search, Trace, Unresolved
 from tocsin_validation.resolving.argo_apps import Here, here, innermost, lists
@@ -140,7 +141,10 @@ async def _declares(answer: Found, search: Search) -> bool:
     if answer.place is None or not _is_plain(answer):
         return False
     pinned = await search.checkouts.at(answer.repository)
-    found = placed(pinned.manifests, answer.place, ref.kind, ref.name)
+    try:
+        found = await asyncio.to_thread(placed, pinned.manifests, answer.place, ref.kind, ref.name)
+    except EditRefused:
+        return False
     return any(one.namespace in ("", ref.namespace) for one in found)
 
 
