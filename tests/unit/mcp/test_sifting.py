@@ -36,6 +36,14 @@ def test_a_tool_without_a_name_is_left_out():
     assert sound(tools, is_tool) == [RIGHT]
 
 
+def test_a_thousand_useless_tools_are_one_line_of_the_log(capsys):
+    assert len(sound([{"name": f"odd-{number}"} for number in range(1000)], is_tool)) == 1000
+    (said,) = capsys.readouterr().out.splitlines()
+    assert "mcp.tools_unusable" in said
+    assert "odd-0" in said
+    assert "odd-999" not in said
+
+
 @pytest.mark.parametrize(
     "more",
     [

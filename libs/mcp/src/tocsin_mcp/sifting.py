@@ -16,6 +16,9 @@ R_co = TypeVar("R_co", covariant=True)
 USELESS: Mapping[str, Any] = {"type": "object", "$ref": "of-no-use"}
 """What stands for a schema that is none: nothing can be checked against it, so nobody offers it."""
 
+MOST_NAMED = 5
+"""Of the useless tools of one list: a server that is broken, or hostile, fills no log."""
+
 IsTool = Callable[[Mapping[str, Any]], bool]
 
 log = logging.get(__name__)
@@ -94,15 +97,19 @@ def sound(tools: list[Any], is_tool: IsTool) -> list[Any]:
     named = [one for one in tools if isinstance(one, dict) and isinstance(one.get("name"), str)]
     if len(named) < len(tools):
         log.warning("mcp.tool_without_name", left_out=len(tools) - len(named))
-    return [
-        one if _is_object(one.get("inputSchema")) and is_tool(one) else _useless(one["name"])
-        for one in named
-    ]
+    found = [one if _is_useful(one, is_tool) else _useless(one["name"]) for one in named]
+    wrong = [line(one["name"]) for one, given in zip(found, named, strict=True) if one is not given]
+    if wrong:
+        log.warning("mcp.tools_unusable", tools=wrong[:MOST_NAMED], number=len(wrong))
+    return found
 
 
 def _useless(name: str) -> dict[str, Any]:
-    log.warning("mcp.tool_unusable", tool=line(name))
     return {"name": name, "inputSchema": dict(USELESS)}
+
+
+def _is_useful(tool: Mapping[str, Any], is_tool: IsTool) -> bool:
+    return _is_object(tool.get("inputSchema")) and is_tool(tool)
 
 
 def _is_object(schema: Any) -> bool:
