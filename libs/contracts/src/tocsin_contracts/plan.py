@@ -8,7 +8,14 @@ from pydantic import Field
 from tocsin_contracts.alert import Alert
 from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
-from tocsin_contracts.diagnosis import Considered, FieldPath, Hypothesis, Rejection, Scalar
+from tocsin_contracts.diagnosis import (
+    Considered,
+    FieldChange,
+    FieldPath,
+    Hypothesis,
+    Rejection,
+    Scalar,
+)
 from tocsin_contracts.event import Event
 from tocsin_contracts.failures import FailureCode
 from tocsin_contracts.place import Place
@@ -44,6 +51,14 @@ class Edit(Value):
     old_tree: Tree = None
     new_tree: Tree = None
     undo_of: str = Field(default="", description="The commit that this exactly undoes, in full.")
+    renders: FieldChange | None = Field(
+        default=None, description="Of a value of a chart: the change of an object that it makes."
+    )
+
+    @property
+    def of(self) -> ObjectRef | None:
+        """The object that changes in the cluster, if one does."""
+        return self.renders.object if self.renders else self.document
 
     @property
     def before(self) -> Tree:
