@@ -104,7 +104,7 @@ pin folder *args:
     uv pip compile "$@" requirements/bootstrap.in --output-file "$folder/bootstrap.lock"
     uv pip compile "$@" requirements/dev.in */*/pyproject.toml --output-file "$folder/dev.lock"
     for service in services/*; do
-        uv pip compile "$@" --constraint "$folder/dev.lock" "$service/pyproject.toml" \
+        uv pip compile "$@" --all-extras --constraint "$folder/dev.lock" "$service/pyproject.toml" \
             --output-file "$folder/${service#*/}.lock"
     done
 
