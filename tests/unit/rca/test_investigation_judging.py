@@ -26,7 +26,7 @@ from tocsin_rca.investigation.gathering import Gathering, rendered, sighted
 from tocsin_rca.investigation.judging import CONFIDENCE, Gathered, judged
 from tocsin_rca.investigation.known import Known
 from tocsin_rca.investigation.submission import Submission
-from tocsin_rca.investigation.telling import told
+from tocsin_rca.investigation.telling import Clusters, told
 from tocsin_testing import build
 from tocsin_testing.agents import ANA
 from tocsin_testing.build import NOW
@@ -297,7 +297,7 @@ def test_data_is_kept_as_a_person_reads_it():
 def test_what_findings_cite_comes_first_where_room_is_short():
     many = tuple(build.evidence(id=f"e{n}", excerpt="x" * 500) for n in range(50))
     answer = known(finding(evidence=("e49",))).answer.model_copy(update={"evidence": many})
-    text = told(known(answer=answer), "One cluster.", 5000, lambda: "mark")
+    text = told(known(answer=answer), Clusters("One cluster."), 5000, lambda: "mark")
     assert text.shown[0] == "e49"
     assert len(text.shown) < 10
     assert f"{50 - len(text.shown)} more pieces of evidence have no room" in text.text
@@ -305,7 +305,7 @@ def test_what_findings_cite_comes_first_where_room_is_short():
 
 def test_all_that_checks_ruled_out_is_told():
     why = Rejection(cause=LEAK, reasons=("It does not grow.",))
-    text = told(known(rejections=(why,)), "", 5000, lambda: "mark").text
+    text = told(known(rejections=(why,)), Clusters(""), 5000, lambda: "mark").text
     assert "- memory_leak, because:\n<<<output mark>>>\nIt does not grow." in text
 
 

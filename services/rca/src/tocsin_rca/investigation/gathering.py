@@ -85,7 +85,9 @@ def _shown(
 
 
 def _ref(arguments: Mapping[str, Any]) -> ObjectRef:
-    kind, namespace, name = (str(arguments.get(k, "")) for k in ("kind", "namespace", "name"))
+    kind, namespace, name = (
+        str(arguments.get(key, "")).strip() for key in ("kind", "namespace", "name")
+    )
     return ObjectRef(kind=kind, namespace=namespace, name=name)
 
 
