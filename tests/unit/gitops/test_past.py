@@ -19,6 +19,9 @@ class Files:
         found = (("b", "a"), ("a", "")) if (sha, path) == ("b", "a.yaml") else ()
         return tuple(Commit(one, parent, "x", NOW, "y", (path,)) for one, parent in found[:limit])
 
+    async def brought(self, repo, sha, commit):
+        return "a", commit
+
     async def show(self, repo, sha, path):
         return f"{path} at {sha}".encode()
 

@@ -20,6 +20,9 @@ class Past(Protocol):
     ) -> tuple[Commit, ...]:
         """Return the newest commits up to `sha`, of one file if a path is given."""
 
+    async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
+        """Return where the branch that is at `sha` was before and after it took in a commit."""
+
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""
 
@@ -27,13 +30,15 @@ class Past(Protocol):
 async def steps(past: Past, repo: Repository, sha: str, edits: Iterable[Edit]) -> tuple[Step, ...]:
     """Return what the commits did that the edits undo, as far as they lead to `sha`.
 
-    A commit that is not among the newest of its file is left out, and so never undone.
+    A commit that is not among the newest of its file is left out, and so never undone. One that a
+    merge brought is what the merge did: what stood only inside of the merged branch never ran.
     """
     asked = dict.fromkeys((edit.file, edit.undo_of) for edit in edits if edit.undo_of)
     found: list[Step] = []
     for file, commit in asked:
         for one in await past.commits(repo, sha, file, MOST_COMMITS):
             if one.sha == commit and one.parent:
-                before = await past.show(repo, one.parent, file)
-                found.append(Step(commit, file, before, await past.show(repo, commit, file)))
+                was, became = await past.brought(repo, sha, commit)
+                before = await past.show(repo, was, file)
+                found.append(Step(commit, file, before, await past.show(repo, became, file)))
     return tuple(found)

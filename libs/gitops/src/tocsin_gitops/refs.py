@@ -31,3 +31,16 @@ async def leads_to(git: Git, name: str, commit: str) -> bool:
         return bool(await git.text("for-each-ref", contains, f"refs/heads/{name}"))
     except GitFailed:  # the commit itself is gone, which no branch that leads to it allows
         return False
+
+
+async def brought(git: Git, tip: str, commit: str) -> str:
+    """Return the commit on the first-parent line of `tip` that brought a commit, maybe itself.
+
+    `tip` is a branch or commit that leads to it.
+    """
+    line = (await git.text("rev-list", "--first-parent", tip, f"^{commit}^@", "--")).split()
+    if commit in line:
+        return commit
+    holding = await git.text("rev-list", "--ancestry-path", f"{commit}..{tip}", "--")
+    held = set(holding.split())
+    return [sha for sha in line if sha in held][-1]

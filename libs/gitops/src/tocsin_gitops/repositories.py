@@ -61,7 +61,7 @@ class Repositories:
         return await self._git.head(repo)
 
     async def files(self, repo: Repository, sha: str) -> dict[str, BlobFile]:
-        """Return the YAML and Markdown files of a commit; files over 1 MiB are left out."""
+        """Return the YAML, Markdown and .tpl files of a commit; files over 1 MiB are left out."""
         await self._need(repo, sha)
         return await self._git.files(repo, sha)
 
@@ -71,6 +71,11 @@ class Repositories:
         """Return the newest commits up to `sha`, of one file or folder if a path is given."""
         await self._need(repo, sha)
         return await self._git.commits(repo, sha, path, limit)
+
+    async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
+        """Return where the branch that is at `sha` was before and after it took in a commit."""
+        await self._need(repo, sha)
+        return await self._git.brought(repo, sha, commit)
 
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""

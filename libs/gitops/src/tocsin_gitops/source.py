@@ -9,7 +9,7 @@ from tocsin_gitops import objects, refs
 from tocsin_gitops.config import Repository
 from tocsin_gitops.git import Git, GitFailed
 from tocsin_gitops.hosts.local import LocalPulls
-from tocsin_gitops.manifests import is_yaml
+from tocsin_gitops.manifests import is_read
 from tocsin_gitops.objects import Commit
 from tocsin_gitops.pulls import Comment, PullRequest
 from tocsin_gitops.refs import checked
@@ -35,12 +35,15 @@ class Source(Protocol):
         """Return the commit the repository's branch is at."""
 
     async def files(self, repo: Repository, sha: str) -> dict[str, BlobFile]:
-        """Return the YAML and Markdown files of a commit; files over 1 MiB are left out."""
+        """Return the YAML, Markdown and .tpl files of a commit; files over 1 MiB are left out."""
 
     async def commits(
         self, repo: Repository, sha: str, path: str = "", limit: int = 20
     ) -> tuple[Commit, ...]:
         """Return the newest commits up to `sha`, of one file or folder if a path is given."""
+
+    async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
+        """Return where the branch that is at `sha` was before and after it took in a commit."""
 
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""
@@ -85,7 +88,7 @@ class LocalGitSource:
             raise PermanentError(sentence) from error
 
     async def files(self, repo: Repository, sha: str) -> dict[str, BlobFile]:
-        """Return the YAML and Markdown files of a commit, with two git commands in all."""
+        """Return the YAML, Markdown and .tpl files of a commit, with two git commands in all."""
         git = Git(repo.git_dir)
         listing = await git.run("ls-tree", "-r", "-l", "-z", checked(sha))
         entries = [entry for entry in objects.tree(listing) if _wanted(entry)]
@@ -104,6 +107,12 @@ class LocalGitSource:
         git = Git(repo.git_dir)
         output = await git.run("log", *options, f"-n{limit}", format_, checked(sha), *where)
         return objects.log(output)
+
+    async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
+        """Return where the branch that is at `sha` was before and after it took in a commit."""
+        git = Git(repo.git_dir)
+        after = await refs.brought(git, checked(sha), checked(commit))
+        return await git.text("rev-parse", "--verify", f"{after}^1"), after
 
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""
@@ -150,5 +159,5 @@ class LocalGitSource:
 
 
 def _wanted(entry: objects.TreeEntry) -> bool:
-    text = is_yaml(entry.path) or entry.path.endswith(".md")
+    text = is_read(entry.path) or entry.path.endswith(".md")
     return text and entry.type == "blob" and entry.size <= MAX_BYTES

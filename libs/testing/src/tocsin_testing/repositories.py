@@ -103,6 +103,11 @@ class FakeRepositories:
         """Return what a test says that a pull request touches."""
         return self.touches.get((repo.name, number), ())
 
+    async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
+        """Return the commit of `log` and what it says was before: nothing there is a merge."""
+        del repo, sha
+        return next((one.parent, one.sha) for one in self.log if one.sha == commit)
+
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""
         self.read.append(repo.name)

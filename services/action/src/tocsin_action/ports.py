@@ -74,6 +74,9 @@ class Source(Protocol):
     ) -> tuple[Commit, ...]:
         """Return the newest commits up to `sha`, of one file or folder if a path is given."""
 
+    async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
+        """Return where the branch that is at `sha` was before and after it took in a commit."""
+
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""
 

@@ -34,12 +34,15 @@ class Source(Protocol):
         """Return the commit the repository's branch is at."""
 
     async def files(self, repo: Repository, sha: str) -> dict[str, BlobFile]:
-        """Return the YAML and Markdown files of a commit."""
+        """Return the YAML and Markdown files of a commit, and the helpers of charts."""
 
     async def commits(
         self, repo: Repository, sha: str, path: str = "", limit: int = 20
     ) -> tuple[Commit, ...]:
         """Return the newest commits up to `sha`, of one file or folder if a path is given."""
+
+    async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
+        """Return where the branch that is at `sha` was before and after it took in a commit."""
 
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""

@@ -75,11 +75,9 @@ async def _merged(git: Git, pull: PullRequest) -> PullRequest:
     """Name the commit that brought it; a base that was moved up to it keeps no time of that."""
     base, commit = f"refs/heads/{pull.base_branch}", pull.commit
     update: dict[str, object] = {"state": PullState.MERGED, "merged_commit": commit}
-    line = (await git.text("rev-list", "--first-parent", base, f"^{commit}^@", "--")).split()
-    if commit not in line:
-        brought = await git.text("rev-list", "--ancestry-path", f"{commit}..{base}", "--")
-        holding = set(brought.split())
-        update["merged_commit"] = [sha for sha in line if sha in holding][-1]
-        shown = ("show", "--no-patch", "--format=%ct", str(update["merged_commit"]), "--")
-        update["ended_at"] = datetime.fromtimestamp(int(await git.text(*shown)), UTC)
+    brought = await refs.brought(git, base, commit)
+    if brought != commit:
+        shown = ("show", "--no-patch", "--format=%ct", brought, "--")
+        ended_at = datetime.fromtimestamp(int(await git.text(*shown)), UTC)
+        update |= {"merged_commit": brought, "ended_at": ended_at}
     return pull.model_copy(update=update)
