@@ -71,6 +71,22 @@ def test_every_extension_point_has_a_page_that_ends_with_a_command(point):
     assert "./just test" in page.read_text(encoding="utf-8").rpartition("## ")[2]
 
 
+SCENARIO = re.compile(r"^\| (D\d+) \|.*\| (`.*`) \|$", re.MULTILINE)
+
+
+def test_every_scenario_names_tests_that_exist():
+    page = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+    named = {row: re.findall(r"`([^`]+)`", tests) for row, tests in SCENARIO.findall(page)}
+    assert list(named) == [f"D{number}" for number in range(1, 14)]
+    assert [test for tests in named.values() for test in tests if not _is_a_test(test)] == []
+
+
+def _is_a_test(name: str) -> bool:
+    file, _, function = name.partition("::")
+    path = ROOT / "tests" / file
+    return path.is_file() and f"def {function}(" in path.read_text(encoding="utf-8")
+
+
 @pytest.fixture
 def docs(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))

@@ -236,6 +236,18 @@ async def test_a_run_that_is_given_a_little_asks_again():
     assert (found.outcome, found.paused.used, found.paused.limit) == (None, 120, 140)
 
 
+async def test_d10_three_rounds_of_asking_people_use_every_tool_once():
+    loop, model, pods, found = await paused([*looks(4, HALF), says("Memory.", usage=HALF)])
+    asked = [len(pods.asked)]
+    for tokens in (40, 40, 200):
+        assert found.paused
+        more = Extension(by="bo", amounts=Amounts(tokens=tokens))
+        found = await loop.resume(work(), more, invocation())
+        asked.append(len(pods.asked))
+    assert asked == [1, 2, 3, 4]
+    assert (found.outcome.ending, found.outcome.text, model.left) == (Ending.ANSWERED, "Memory.", 0)
+
+
 async def test_a_run_that_is_given_nothing_ends_with_a_last_answer():
     loop, model, pods, _ = await paused([*looks(2, HALF), "Memory, perhaps."])
     found = await loop.resume(work(), Extension(by="bo", granted=False), invocation())
