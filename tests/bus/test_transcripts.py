@@ -227,6 +227,19 @@ async def test_a_store_that_takes_no_transcript_fails_no_investigation(place):
     assert isinstance(told, HypothesisFormed)
 
 
+async def test_who_cannot_read_what_was_written_before_writes_nothing_beside_it(place, redis):
+    class Blind(Transcripts):
+        async def names(self, run_id, attempt):
+            raise ModelAwayError("the store is away")
+
+    with pytest.raises(ModelAwayError):
+        await opened(place, looks(), ModelAwayError("the worker dies"))
+    before = await Transcripts(redis, 2).of(RUN, 1)
+    told = await opened(replace(place, transcripts=Blind(redis, days=2)), submits())
+    assert isinstance(told, HypothesisFormed)
+    assert await Transcripts(redis, 2).of(RUN, 1) == before
+
+
 async def test_a_silent_model_is_no_reason_to_ask_again(place, redis):
     told = await opened(place, says("Hm."), says("Hm."))
     found = await replayed(redis)

@@ -37,6 +37,7 @@ class Scribe:
         self._transcripts = transcripts
         self._run_id = run_id
         self._attempt = attempt
+        self._may_write = True
         self._known: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._made: Counter[str] = Counter()
@@ -45,10 +46,11 @@ class Scribe:
         self._listed = ""
 
     async def open(self) -> None:
-        """Read what an earlier worker has written."""
+        """Read what an earlier worker has written; who cannot writes nothing that would not fit."""
         try:
             self._known = set(await self._transcripts.names(self._run_id, self._attempt))
         except TocsinError as error:
+            self._may_write = False
             log.warning("rca.not_recorded", why=line(str(error)))
         asked = (name.split(":") for name in self._known if name.startswith("model:"))
         self._numbers = {digest: int(number) for _, number, digest in asked}
@@ -60,6 +62,8 @@ class Scribe:
 
     async def write(self, name: str, entry: Value) -> None:
         """Write an entry, in place of an older one of its name."""
+        if not self._may_write:
+            return
         try:
             data = await asyncio.to_thread(_bytes, entry)
             await self._transcripts.add(self._run_id, self._attempt, name, data)
