@@ -69,6 +69,10 @@ class GitOps(BaseModel):
     providers: tuple[Provider, ...] = ()
     repositories: tuple[Repository, ...] = ()
     clusters: tuple[DeployedCluster, ...] = ()
+    argo_namespaces: tuple[str, ...] = Field(
+        default=("argocd",),
+        description="Where Applications are believed; elsewhere only what Argo CD has marked.",
+    )
     limits: Limits = Limits()
     mirrors: Path = Field(
         default=Path(".tocsin/mirrors"),

@@ -487,3 +487,47 @@ async def test_words_of_an_application_stay_on_one_line_and_show_no_login(desk):
     assert "token-1" not in said
     assert "\x1b" not in said
     assert all("\n" not in line for line in (answer.sentence, *answer.trace))
+
+
+def marks(app, of="apps/Deployment:payments/payments-api"):
+    return {"annotations": {"argocd.argoproj.io/tracking-id": f"{app}:{of}"}}
+
+
+def foreign(name="payments", **given):
+    """An Application that somebody wrote into a namespace of their own, status and all."""
+    return app(name, one=source(url="https://github.com/shop/evil"), namespace="tenant", **given)
+
+
+@pytest.fixture
+def rivals(desk):
+    desk.repository()
+    desk.repository("shop/evil", {FILE: desk.deployment})
+    return desk
+
+
+async def test_an_application_in_a_namespace_of_somebody_is_no_answer(rivals):
+    rivals.shows(foreign())
+    assert "may come from any of: shop/platform-gitops, shop/evil" in await refused(rivals)
+
+
+async def test_a_claim_from_elsewhere_does_not_stand_in_the_way_of_the_answer(rivals):
+    rivals.shows(foreign(), app(), **marks("payments"))
+    answer = await found(rivals)
+    assert answer.target.repo == REPO
+    told = "\n".join(answer.target.trace)
+    assert "Application tenant/payments claims it and is not believed" in told
+
+
+async def test_argo_itself_says_which_application_of_another_namespace_it_is(rivals):
+    rivals.shows(foreign(), **marks("tenant_payments"))
+    assert (await found(rivals)).target.repo == "shop/evil"
+
+
+async def test_a_mark_of_another_object_was_copied_with_its_manifest(rivals):
+    rivals.shows(foreign(), app(), **marks("tenant_payments", "apps/Deployment:payments/other"))
+    assert (await found(rivals)).target.repo == REPO
+
+
+async def test_the_mark_of_another_application_wins_over_what_one_lists(rivals):
+    rivals.shows(app(), **marks("other"))
+    assert "may come from any of" in await refused(rivals)

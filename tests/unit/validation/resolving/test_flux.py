@@ -13,6 +13,18 @@ LABELS = {
     "helm.toolkit.fluxcd.io/name": "payments",
     "helm.toolkit.fluxcd.io/namespace": "flux-system",
 }
+APPLIED = {
+    "kustomize.toolkit.fluxcd.io/name": "payments",
+    "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+}
+
+
+@pytest.fixture
+def desk(desk):
+    """Let the object bear the marks of Flux unless a test says otherwise."""
+    shows = desk.shows
+    desk.shows = lambda *objects, **about: shows(*objects, **{"labels": APPLIED, **about})
+    return desk
 
 
 def made(kind, group, name, spec, status=None):
@@ -111,8 +123,21 @@ async def test_labels_alone_prove_nothing(desk):
 
 async def test_two_inventories_that_have_it_are_a_tie(desk):
     desk.repository()
-    desk.shows(kustomization(), kustomization("again"), git(MAIN))
+    desk.shows(kustomization(), kustomization("again"), git(MAIN), denied=["Deployment"])
     assert "is deployed by each of: Kustomization flux-system/payments" in await refused(desk)
+
+
+async def test_an_inventory_that_the_object_denies_is_somebodys_claim(desk):
+    desk.repository()
+    desk.repository("shop/evil", {FILE: desk.deployment})
+    evil = kustomization("evil", of={"kind": "GitRepository", "name": "evil"}, suspend=True)
+    theirs = git(MAIN, url="https://github.com/shop/evil", name="evil")
+    for one in (evil, theirs):
+        one["metadata"]["namespace"] = "tenant"
+    desk.shows(kustomization(), git(MAIN), evil, theirs)
+    assert (await found(desk)).target.repo == REPO
+    desk.shows(evil, theirs, labels={})
+    assert "may come from any of" in await refused(desk)
 
 
 async def test_a_kustomization_for_another_cluster_says_nothing(desk):
@@ -273,7 +298,7 @@ async def test_a_release_with_an_inventory_has_to_have_it_there(desk):
     assert (await found(desk)).target.place is None
     kept["status"] |= inventory(ENTRY)
     desk.repositories.commit(REPO, chart_files())
-    desk.shows(kept, git(MAIN))
+    desk.shows(kept, git(MAIN), labels=LABELS)
     assert (await found(desk)).target.place.by == "HelmRelease flux-system/payments"
 
 

@@ -15,13 +15,20 @@ from tocsin_gitops.remotes import remote
 from tocsin_gitops.yaml_nodes import EditRefused
 from tocsin_kit.untrusted import line
 from tocsin_validation.resolving.answers import Found, Question, Search, Trace, Unresolved
-from tocsin_validation.resolving.argo_apps import Here, here, innermost, lists
+from tocsin_validation.resolving.argo_apps import (
+    Here,
+    believed,
+    here,
+    innermost,
+    lists,
+    marked,
+)
 from tocsin_validation.resolving.argo_sources import called, sources
 from tocsin_validation.resolving.origins import Origin, place
 
 ASKED = "Argo CD"
-TRACKING = "argocd.argoproj.io/tracking-id"
 SECONDS = 20.0
+_UNMARKED = "it is not in `argo_namespaces` of gitops.yaml, and the object does not bear its mark"
 _GROUP = "argoproj.io/"
 
 
@@ -30,9 +37,11 @@ async def by_argo(search: Search) -> Found | Unresolved | None:
     question, gitops, trace = search.question, search.gitops, search.trace
     apps = await _applications(gitops.argo_of(question.cluster), search.clusters, trace)
     listing = [app for app in apps if lists(app, question.object)]
-    mine = [app for app in listing if here(app, question.cluster, gitops) is Here.YES]
+    near = [app for app in listing if here(app, question.cluster, gitops) is Here.YES]
+    mine = _believed(near, search)
     if not mine:
-        _note_none(search, apps, listing)
+        if not near:
+            _note_none(search, apps, listing)
         return None
     inner = innermost(mine, apps)
     if len(inner) > 1:
@@ -41,6 +50,15 @@ async def by_argo(search: Search) -> Found | Unresolved | None:
     (app,) = inner
     trace.note(ASKED, f"{called(app)} lists {question.object}", _why(app, mine, question))
     return await _source(app, apps, search)
+
+
+def _believed(near: Sequence[Manifest], search: Search) -> list[Manifest]:
+    mark = marked(search.question.shown)
+    mine = [app for app in near if believed(app, mark, search.gitops)]
+    if others := [app for app in near if app not in mine]:
+        why = f"Argo CD marked the object as one of {line(mark)!r}" if mark else _UNMARKED
+        search.trace.note(ASKED, f"{_names(others)} claims it and is not believed", why)
+    return mine
 
 
 async def _applications(seat: str, clusters: Clusters, trace: Trace) -> Sequence[Manifest]:
@@ -63,9 +81,7 @@ def _why(app: Manifest, mine: Sequence[Manifest], question: Question) -> str:
     owner = app.owner
     if owner and owner.kind == "ApplicationSet":
         said.append(f"ApplicationSet {owner.name} made it, whose repository is another matter")
-    shown = question.shown
-    tracked = str((shown.dig("metadata", "annotations", TRACKING) if shown else "") or "")
-    if tracked.partition(":")[0] in (app.ref.name, f"{app.ref.namespace}_{app.ref.name}"):
+    if marked(question.shown):
         said.append("its tracking-id says so too")
     return ", and ".join(said)
 

@@ -8,6 +8,7 @@ from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import ObjectRef
 from tocsin_gitops.config import GitOps
 
+TRACKING = "argocd.argoproj.io/tracking-id"
 _ITSELF = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc:443"})
 
 
@@ -38,6 +39,32 @@ def is_of_group(kind: str, group: str) -> bool:
     """Whether a kind is the one that we mean: others may be called the same."""
     version = API_VERSIONS.get(kind)
     return version is None or group == (version.split("/")[0] if "/" in version else "")
+
+
+def marked(shown: Manifest | None) -> str:
+    """Return which Application Argo CD marked an object as its own; a copied mark is none."""
+    if shown is None:
+        return ""
+    told = str(shown.dig("metadata", "annotations", TRACKING) or "")
+    name, _, of = told.partition(":")
+    version, ref = str(shown.raw.get("apiVersion") or ""), shown.ref
+    group = version.rpartition("/")[0]
+    return name if of == f"{group}/{ref.kind}:{ref.namespace}/{ref.name}" else ""
+
+
+def believed(app: Manifest, mark: str, gitops: GitOps) -> bool:
+    """Whether an Application may say what it deploys: whoever writes one writes its status too.
+
+    One in a namespace of Argo CD's own may; any other only if the object bears its mark. A mark
+    of another one wins over all that is said.
+    """
+    if app.ref.namespace in gitops.argo_namespaces:
+        return mark in ("", app.ref.name, _long_name(app))
+    return mark == _long_name(app)
+
+
+def _long_name(app: Manifest) -> str:
+    return f"{app.ref.namespace}_{app.ref.name}"
 
 
 def here(app: Manifest, cluster: str, gitops: GitOps) -> Here:

@@ -1,6 +1,7 @@
 """Which Kustomization or HelmRelease of Flux deploys an object: the one whose inventory has it.
 
-Labels alone are no proof: whoever copies a manifest copies them too.
+Labels alone are no proof, as whoever copies a manifest copies them too; nor is an inventory that
+the object's labels deny.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ async def by_flux(search: Search) -> Found | Unresolved | None:
     """Return what the object of Flux says that deploys it; None if nothing is sure."""
     ref, trace = search.question.object, search.trace
     known = await _known(search)
-    owning = [one for one in known if has(one, ref) or _releases(one, search)]
+    owning = [one for one in known if _owns(one, search) or _releases(one, search)]
     if len(owning) > 1:
         return search.refuse(f"{ref} is deployed by each of: {_names(owning)}.")
     if not owning:
@@ -40,7 +41,8 @@ async def by_flux(search: Search) -> Found | Unresolved | None:
             trace.note(ASKED, f"none of {len(known)} objects deploys {ref}", claimed)
         return None
     (one,) = owning
-    proof = "its inventory has it" if has(one, ref) else "the object names it, and its release"
+    proof = "its inventory has it" if has(one, ref) else "its release"
+    proof += ", and the object names it" if search.question.shown else ""
     trace.note(ASKED, f"{called(one)} deploys {ref}", proof)
     origin = await _origin(one, search)
     return await place(_shared(origin, one, known), search) if origin else None
@@ -84,6 +86,21 @@ def has(one: Manifest, ref: ObjectRef) -> bool:
     )
 
 
+def _owns(one: Manifest, search: Search) -> bool:
+    """Whether an inventory holds the object, and the object bears the mark of who applied it.
+
+    Whoever writes objects of Flux may write any inventory; the marks are put by its controllers.
+    """
+    unseen = search.question.shown is None
+    return has(one, search.question.object) and (unseen or _is_named(one, search))
+
+
+def _is_named(one: Manifest, search: Search) -> bool:
+    labels, group = search.question.labels, _GROUPS[one.ref.kind]
+    named = (labels.get(f"{group}/namespace"), labels.get(f"{group}/name"))
+    return named == (one.ref.namespace, one.ref.name)
+
+
 def _is_group(group: str, kind: str) -> bool:
     """An underscore belongs to the name of another object, which stands before the group."""
     return "_" not in group and is_of_group(kind, group)
@@ -96,10 +113,9 @@ def _releases(one: Manifest, search: Search) -> bool:
     """
     if one.ref.kind != "HelmRelease" or one.items("status", "inventory", "entries"):
         return False
-    labels, shown = search.question.labels, search.question.shown
-    said = (labels.get(f"{_GROUPS['HelmRelease']}/{key}", "") for key in ("namespace", "name"))
-    if tuple(said) != (one.ref.namespace, one.ref.name):
+    if not _is_named(one, search):
         return False
+    shown = search.question.shown
     marked = shown.dig("metadata", "annotations", _RELEASE) if shown else None
     known = {str(past.get("name")) for past in one.items("status", "history")}
     return not marked or not known or str(marked) in known
