@@ -66,3 +66,15 @@ async def test_it_is_remembered_for_all_and_not_for_ever(redis):
         True,
     )
     assert 0 < await redis.pttl(keys.begun("a")) <= timedelta(days=2).total_seconds() * 1000
+
+
+async def test_an_answer_that_was_lost_and_asked_for_again_is_still_ones_own(redis):
+    class Lossy:
+        """Sends a command again, as the library does when the connection breaks under it."""
+
+        async def set(self, *given, **more):
+            await redis.set(*given, **more)
+            return await redis.set(*given, **more)
+
+    begun = RedisBegun(Lossy())
+    assert (await begun.begin("c"), await begun.begin("c")) == (True, False)

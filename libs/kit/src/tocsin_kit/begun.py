@@ -1,5 +1,6 @@
 """What was begun and must not be begun twice, whichever worker goes on."""
 
+import secrets
 from datetime import timedelta
 
 from redis.asyncio import Redis
@@ -18,7 +19,13 @@ class RedisBegun:
         self._ttl_ms = int(kept.total_seconds() * 1000)
 
     async def begin(self, key: str) -> bool:
-        """Remember a key; return whether nobody had begun it. TransientError: nobody may begin."""
+        """Remember a key; return whether nobody had begun it. TransientError: nobody may begin.
+
+        The client sends a command again whose answer was lost; by the token it finds itself.
+        """
+        token = secrets.token_hex(8)
         async with translated(f"remember that {key!r} is begun"):
-            first = await self._client.set(keys.begun(key), b"1", nx=True, px=self._ttl_ms)
-        return bool(first)
+            found = await self._client.set(
+                keys.begun(key), token, nx=True, get=True, px=self._ttl_ms
+            )
+        return found in (None, token, token.encode())
