@@ -279,6 +279,21 @@ async def test_p7_refused_blocks_become_plain_words_with_a_link(stage, error):
     assert "Waiting for a decision" in stage.card["text"]
 
 
+async def test_d12_9000_characters_of_markup_are_delivered_with_their_blocks(stage):
+    much = "<&>" * 3000
+    plan = build.plan(title=much, diff=much, effects=(much,))
+    finding = build.finding(summary=much, because=much)
+    alert = build.alert(title=much, summary=much)
+    hypothesis = build.hypothesis(finding=finding)
+    await stage.ask(plan, hypothesis=hypothesis, alert=alert)
+    assert "&lt;&amp;&gt;" in words(stage.card)
+    assert set(buttons(stage.card)) == {APPROVE, REJECT, REVIEW}
+    assert f"{CONSOLE}/runs/{RUN}" in stage.card["text"]
+    assert len(stage.world.called("chat.postMessage")) == 2
+    await stage.click(APPROVE)
+    assert len(stage.bus.published) == 1
+
+
 @pytest.mark.parametrize("error", ["channel_not_found", "invalid_auth", "is_archived"])
 async def test_p8_what_an_operator_has_to_mend_comes_once_it_is_mended(stage, error):
     stage.world.faults["chat.postMessage"] = [Fault(error)]

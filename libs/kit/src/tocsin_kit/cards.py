@@ -16,7 +16,7 @@ from tocsin_contracts import Value
 from tocsin_kit import keys
 from tocsin_kit.clock import from_millis, millis
 from tocsin_kit.errors import TransientError
-from tocsin_kit.store import Script, text_fields, translated
+from tocsin_kit.store import Script, translated
 
 KEPT = timedelta(days=7)
 """Since its last change; an incident that was quiet for longer gets a new message."""
@@ -76,7 +76,7 @@ class Cards:
 
     async def put(self, subject: str, card: Card) -> None:
         """Keep the record."""
-        await self._keep(subject, {_CARD: card.model_dump_json()})
+        await self._keep(subject, _CARD, card.model_dump_json())
 
     async def posting(self, subject: str, name: str, now: datetime) -> datetime | None:
         """Write down that something is going to be posted; return since when it was, if before."""
@@ -85,11 +85,11 @@ class Cards:
             first = await self._client.hsetnx(key, field, str(millis(now)))
             await self._client.expire(key, KEPT)
             since = None if first else await self._client.hget(key, field)
-        return from_millis(since) if since else None
+        return from_millis(str(since)) if since else None
 
     async def posted(self, subject: str, name: str, ts: str) -> None:
         """Write down where it stands."""
-        await self._keep(subject, {f"{_AT}{name}": ts})
+        await self._keep(subject, f"{_AT}{name}", ts)
 
     async def where(self, subject: str, name: str) -> str:
         """Return where something stands that was posted; empty if nobody knows of it."""
@@ -102,10 +102,10 @@ class Cards:
         async with translated(f"forget a post about {subject!r}"):
             await self._client.hdel(keys.card(subject), f"{_POSTING}{name}", f"{_AT}{name}")
 
-    async def _keep(self, subject: str, fields: dict[str, str]) -> None:
+    async def _keep(self, subject: str, field: str, value: str) -> None:
         key = keys.card(subject)
         async with translated(f"keep the card of {subject!r}"):
             pipe = self._client.pipeline(transaction=False)
-            pipe.hset(key, mapping=text_fields(fields))
+            pipe.hset(key, field, value)
             pipe.expire(key, KEPT)
             await pipe.execute()

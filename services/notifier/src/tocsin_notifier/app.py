@@ -81,7 +81,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         parts=parts,
         http=slack.http if slack else None,
         background=slack.background if slack else (),
-        resources=[slack.answers] if slack else (),
+        resources=slack.resources if slack else (),
     )
 
 

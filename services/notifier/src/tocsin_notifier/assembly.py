@@ -40,7 +40,7 @@ def slack(settings: Settings, parts: Parts, clock: Clock | None = None) -> TwoWa
     listening = [Socket(app_token.get_secret_value(), web, clicks).listen] if app_token else []
     return TwoWay(
         channel=channel,
-        answers=clicks,
+        resources=[web, clicks],
         http=endpoint.build(Endpoint(secret.get_secret_value(), clicks, timer)) if secret else None,
         background=[*listening, lambda: outbox.keep_flushing(settings.republish_seconds)],
     )

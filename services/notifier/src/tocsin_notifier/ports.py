@@ -60,7 +60,7 @@ class TwoWay:
     """A channel through which people answer, and what of it runs in the service."""
 
     channel: Follower
-    answers: AbstractAsyncContextManager[Any]
+    resources: Sequence[AbstractAsyncContextManager[Any]]
     http: ASGIApp | None
     background: Sequence[Callable[[], Awaitable[None]]]
 

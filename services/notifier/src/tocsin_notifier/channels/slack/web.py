@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
@@ -58,7 +59,7 @@ class Web:
     """Calls Slack with the token of the app; nothing is tried again here.
 
     After Slack said to wait, the same call is not made before the time is over. No error holds a
-    token or a message.
+    token or a message. While it is open, connections are kept between calls.
     """
 
     def __init__(self, token: str, api_url: str) -> None:
@@ -70,6 +71,22 @@ class Web:
             logger=_quiet(),
         )
         self._resting: dict[str, float] = {}
+
+    async def __aenter__(self) -> Self:
+        """Begin to keep connections."""
+        self.client.session = aiohttp.ClientSession()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close them."""
+        session, self.client.session = self.client.session, None
+        if session:
+            await session.close()
 
     async def post(self, place: Place, shown: Shown, key: str, *, loud: bool = False) -> Place:
         """Post a message, or a reply if the place has a message; `key` finds it again."""
