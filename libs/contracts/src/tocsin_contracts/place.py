@@ -46,3 +46,6 @@ class Place(Value):
     shared_with: tuple[str, ...] = Field(
         default=(), description="Whatever else is deployed from the same files."
     )
+    chart_shared_with: tuple[str, ...] = Field(
+        default=(), description="Whatever else is deployed from the same chart."
+    )

@@ -61,6 +61,11 @@ class Edit(Value):
         return self.renders.object if self.renders else self.document
 
     @property
+    def at(self) -> FieldPath:
+        """The field of that object."""
+        return self.renders.path if self.renders else self.path
+
+    @property
     def before(self) -> Tree:
         """What the file holds there; None for nothing."""
         return self.old if self.old_tree is None else self.old_tree

@@ -4,22 +4,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tocsin_contracts import Edit, EditOp, Tree
-from tocsin_gitops import editing, manifests, quantity, trees
+from tocsin_gitops import chart_values, editing, manifests, quantity, trees
 from tocsin_gitops.agreement import equal
 from tocsin_gitops.quantity import NotAQuantity
 from tocsin_gitops.yaml_nodes import EditRefused
 from tocsin_gitops.yaml_paths import PathMissing, find, path_text
 
 
-def carried(edits: Sequence[Edit], files: Mapping[str, bytes]) -> tuple[Edit, ...]:
+def carried(
+    edits: Sequence[Edit], files: Mapping[str, bytes], *, exactly: bool = False
+) -> tuple[Edit, ...]:
     """Return the edits that these files still lack, each with the value that they hold.
+
+    An amount that was changed further is not lacking, unless all is wanted `exactly`.
 
     None are left where the files hold everything. EditRefused names what stands in the way: a
     file, document or field that is gone, or that holds what no edit can be made of.
     """
     files, left = dict(files), []
     for edit in edits:
-        one = _carried(edit, files)
+        one = _carried(edit, files, exactly)
         if one is not None:
             files |= editing.apply(files, (one,))
             left.append(one)
@@ -34,7 +38,7 @@ def inverse(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     return tuple(_inverse(edit) for edit in reversed(edits))
 
 
-def _carried(edit: Edit, files: Mapping[str, bytes]) -> Edit | None:
+def _carried(edit: Edit, files: Mapping[str, bytes], exactly: bool) -> Edit | None:
     data = files.get(edit.file)
     if edit.op is EditOp.CREATE:
         return _created(edit, data)
@@ -43,7 +47,7 @@ def _carried(edit: Edit, files: Mapping[str, bytes]) -> Edit | None:
     held = _held(edit, data)
     match edit.op:
         case EditOp.SET if held:
-            return _set(edit, held[0])
+            return _set(edit, held[0], exactly)
         case EditOp.INSERT:
             return None if held and trees.same(held[0], edit.after) else _only(edit, not held)
         case EditOp.DELETE:
@@ -61,8 +65,8 @@ def _created(edit: Edit, data: bytes | None) -> Edit | None:
     raise EditRefused(f"{edit.file!r} is there already and says something else")
 
 
-def _set(edit: Edit, held: Tree) -> Edit | None:
-    if equal(held, edit.after, edit.path) or _goes_further(edit, held):
+def _set(edit: Edit, held: Tree, exactly: bool) -> Edit | None:
+    if equal(held, edit.after, edit.path) or (not exactly and _goes_further(edit, held)):
         return None
     if isinstance(held, dict | list):
         raise EditRefused(f"{_place(edit)} is no single value")
@@ -102,7 +106,7 @@ def _held(edit: Edit, data: bytes) -> list[Tree]:
     """What the file holds at the path, in a list; an empty one for nothing."""
     if edit.document is None:
         return []
-    document = manifests.select(manifests.read(edit.file, data), edit.document)
+    document = manifests.meant(edit.file, data, edit.document)
     try:
         return [trees.read(find(document.node, edit.path))]
     except PathMissing:
@@ -115,6 +119,8 @@ def _place(edit: Edit) -> str:
 
 def _inverse(edit: Edit) -> Edit:
     update: dict[str, Any] = {"old": edit.new, "old_tree": edit.new_tree, "undo_of": ""}
+    if edit.renders:
+        update["renders"] = chart_values.inverse(edit.renders)
     match edit.op:
         case EditOp.SET:
             return edit.model_copy(update=update | {"new": edit.old, "new_tree": edit.old_tree})

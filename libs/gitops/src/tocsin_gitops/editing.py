@@ -33,7 +33,7 @@ def _applied(files: Mapping[str, bytes], edit: Edit) -> bytes:
         raise EditRefused("there is no such file")
     if edit.document is None:
         raise EditRefused("the edit does not say which document it changes")
-    document = manifests.select(manifests.read(edit.file, data), edit.document)
+    document = manifests.meant(edit.file, data, edit.document)
     return _edited(data, document.index, edit)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tocsin_contracts import Edit, EditOp, FieldPath, ObjectRef, Tree
-from tocsin_gitops import field_rules, manifests, trees, undoing
+from tocsin_gitops import chart_values, field_rules, manifests, trees, undoing
 from tocsin_gitops.bounds import Limits
 from tocsin_gitops.field_rules import FieldRule
 from tocsin_gitops.manifests import is_kustomization
@@ -37,6 +37,7 @@ class Part:
 
 def parts(edit: Edit) -> tuple[Part, ...]:
     """Return what an edit changes, down to the fields that there are rules for."""
+    edit = chart_values.as_change(edit)
     kind = edit.document.kind if edit.document else ""
     undone = field_rules.undone(kind, edit.path) if edit.undo_of else None
     if undone:
@@ -52,10 +53,14 @@ def judge(
     What an edit brings back by undoing a commit ran here before: `past` has to prove that, and
     then it may go further than what nobody has tried.
     """
-    kind = edit.document.kind if edit.document else ""
     if edit.undo_of and (unproven := undoing.fault(edit, past)):
         yield Violation(Rule.UNDO, unproven)
-    found = parts(edit)
+    if wrong := chart_values.fault(edit):
+        yield Violation(Rule.FIELD, wrong)
+        return
+    found, written = parts(edit), edit
+    edit = chart_values.as_change(edit)
+    kind = edit.document.kind if edit.document else ""
     narrow = all(part.rule and part.rule.narrow for part in found)
     if _denied(kind, edit.file, limits, narrow=narrow):
         yield Violation(Rule.KIND, f"objects of kind {kind!r} are never changed")
@@ -65,16 +70,18 @@ def judge(
         if part.rule is None:
             what = "" if edit.op is EditOp.SET else f" by {edit.op.value}"
             yield Violation(Rule.FIELD, f"{where} is not a field that may change{what}")
-        elif fault := part.rule.bound(edit.before, part.new, limits) or _beside(part, edit, before):
+        elif fault := part.rule.bound(edit.before, part.new, limits) or _beside(
+            part, written, before
+        ):
             yield Violation(Rule.BOUND, f"{where}: {fault}")
 
 
 def judge_mounts(edits: Sequence[Edit]) -> Iterator[Violation]:
     """Yield what mounts anything but an empty volume that is added for it."""
-    volumes = {(edit.document, name) for edit in edits for name in _added(edit, "volumes")}
+    volumes = {(edit.of, name) for edit in edits for name in _added(edit, "volumes")}
     for edit in edits:
         for name in _added(edit, "volumeMounts"):
-            if (edit.document, name) not in volumes:
+            if (edit.of, name) not in volumes:
                 detail = f"the volume {name!r} is not added with its mount"
                 yield Violation(Rule.FIELD, detail)
 
@@ -89,6 +96,7 @@ def _parts(kind: str, op: EditOp, path: FieldPath, new: Tree) -> Iterator[Part]:
 
 
 def _added(edit: Edit, section: str) -> list[str]:
+    edit = chart_values.as_change(edit)
     if edit.op not in _ADDS or edit.path[-1:] != (section,):
         return []
     items = edit.after if isinstance(edit.after, list) else [edit.after]
@@ -106,6 +114,8 @@ def _beside(part: Part, edit: Edit, before: Mapping[str, bytes]) -> str:
     """Judge what holds the field, as the file has it."""
     if part.rule is None or part.rule.beside is None or edit.document is None:
         return ""
+    if edit.renders:
+        return "what stands beside it in a chart is not judged"
     try:
         around = _read(edit.file, before.get(edit.file, b""), edit.document, part.path[:-1])
     except EditRefused as refused:
@@ -114,5 +124,5 @@ def _beside(part: Part, edit: Edit, before: Mapping[str, bytes]) -> str:
 
 
 def _read(file: str, data: bytes, ref: ObjectRef, path: FieldPath) -> Tree:
-    document = manifests.select(manifests.read(file, data), ref)
+    document = manifests.meant(file, data, ref)
     return trees.read(find(document.node, path))

@@ -2,73 +2,22 @@
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
-from tocsin_contracts import ChangeOp, Edit, EditOp, FieldChange, FieldPath, ObjectRef, Place, Tree
-from tocsin_gitops import images, landing, placing, trees
-from tocsin_gitops.agreement import agrees, equal
+from tocsin_contracts import ChangeOp, FieldChange, Place, SourceKind, Tree
+from tocsin_gitops import images, landing, placing
+from tocsin_gitops.agreement import agrees
 from tocsin_gitops.editing import apply
+from tocsin_gitops.helm import locating
 from tocsin_gitops.layers import reaches, touches
+from tocsin_gitops.located import Located, NotLocated, Reason
 from tocsin_gitops.manifests import folder, is_kustomization
 from tocsin_gitops.owners import Owner, Part
 from tocsin_gitops.placements import Checkout, Placement
 from tocsin_gitops.yaml_nodes import EditRefused
 from tocsin_gitops.yaml_paths import path_text
 
-
-class Reason(StrEnum):
-    """Why no place was found; none of them is ever turned into a guess."""
-
-    NOT_FOUND = "not_found"
-    AMBIGUOUS = "ambiguous"
-    SHARED = "shared"
-    UNPARSEABLE = "unparseable"
-    UNEDITABLE = "uneditable"
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """The place, in the words of its file: for an `images` entry, old and new are tags.
-
-    `old` is what the file says now; `agrees` tells whether that makes what the evidence saw, so
-    False means that the file moved on.
-    """
-
-    file: str
-    document: ObjectRef
-    path: FieldPath
-    old: Tree
-    new: Tree
-    agrees: bool
-    trace: tuple[str, ...]
-    op: ChangeOp = ChangeOp.SET
-    undo_of: str = ""
-
-    @property
-    def done(self) -> bool:
-        """Whether the file holds the new value already, in these words or in others."""
-        if self.op is ChangeOp.APPEND:
-            return isinstance(self.old, list) and any(trees.same(o, self.new) for o in self.old)
-        return self.op is not ChangeOp.DELETE and equal(self.old, self.new, self.path)
-
-    @property
-    def edit(self) -> Edit:
-        """The edit that makes the change."""
-        old = {"old_tree" if isinstance(self.old, dict | list) else "old": self.old}
-        new = {"new_tree" if isinstance(self.new, dict | list) else "new": self.new}
-        op = EditOp(self.op.value)
-        where = {"file": self.file, "document": self.document, "path": self.path}
-        return Edit.model_validate({"op": op, "undo_of": self.undo_of, **where, **old, **new})
-
-
-@dataclass(frozen=True, slots=True)
-class NotLocated:
-    """Why the change has no one place, in a sentence, and what was looked at before."""
-
-    reason: Reason
-    sentence: str
-    trace: tuple[str, ...]
+__all__ = ["Located", "NotLocated", "Reason", "locate"]
 
 
 class _Stop(Exception):  # noqa: N818 - ends the search early, never leaves this module
@@ -83,7 +32,10 @@ def locate(
     """Return where a change belongs, proved by making the edit once, or the reason for none.
 
     With a place only what is deployed from there can be it; all else counts where it shares a line.
+    For a chart the files have to hold its templates and helpers too.
     """
+    if place is not None and place.kind is SourceKind.HELM:
+        return locating.locate(files, change, place)
     search = _Search(Checkout(files), change, place)
     try:
         return search.run()

@@ -9,6 +9,9 @@ from tocsin_gitops.splice import decode
 from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, documents
 from tocsin_gitops.yaml_paths import find
 
+VALUES = "Values"
+"""The kind by which an edit names a file of a chart's values, which is no object."""
+
 KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -38,6 +41,16 @@ def select(found: Sequence[Document], ref: ObjectRef) -> Document:
     return chosen[0]
 
 
+def meant(file: str, data: bytes, ref: ObjectRef) -> Document:
+    """Return the document of a file that an edit is about: an object, or all of its values."""
+    if ref.kind != VALUES:
+        return select(read(file, data), ref)
+    roots = documents(decode(data)[1])
+    if len(roots) != 1 or roots[0].kind is not NodeKind.MAPPING or ref.name != file:
+        raise EditRefused("it is no file of just one mapping of values")
+    return Document(file, 0, ref, roots[0])
+
+
 def scalar(root: Node, path: FieldPath) -> str:
     """Return the text of a scalar; empty where there is none or it cannot be told."""
     try:
@@ -55,6 +68,11 @@ def is_kustomization(file: str) -> bool:
 def is_yaml(file: str) -> bool:
     """Whether the name says that a file is YAML."""
     return file.endswith((".yaml", ".yml")) or is_kustomization(file)
+
+
+def is_read(file: str) -> bool:
+    """Whether a file says what is deployed: YAML, or helpers of a chart."""
+    return is_yaml(file) or file.endswith(".tpl")
 
 
 def folder(file: str) -> str:

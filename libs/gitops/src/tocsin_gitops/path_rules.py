@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 _NEVER = ("codeowners", "chart.lock", "jenkinsfile", "azure-pipelines*", "bitbucket-pipelines*")
+_TEMPLATES = "templates"
 _WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
@@ -22,6 +23,8 @@ def fault(path: str) -> str:
     steps = unicodedata.normalize("NFKC", path).casefold().split("/")
     if "" in steps:
         return "it is absolute, or holds an empty step"
+    if _TEMPLATES in steps[:-1]:
+        return "it may be a template of a chart, of which only values are changed"
     return next((why for step in steps if (why := _step_fault(step))), "")
 
 

@@ -25,9 +25,7 @@ _FREE: dict[str, tuple[tuple[str, ...], ...]] = {
 def replaced(edits: Iterable[Edit]) -> tuple[str, ...]:
     """Return a sentence for each object of which a field cannot be changed in place."""
     names = {
-        f"{edit.document.kind} {edit.document.name}": None
-        for edit in edits
-        if edit.document and _is_fixed(edit)
+        f"{edit.of.kind} {edit.of.name}": None for edit in edits if edit.of and _is_fixed(edit)
     }
     return tuple(
         f"A cluster does not change this of {name} in place: after the merge the object has to be "
@@ -37,10 +35,10 @@ def replaced(edits: Iterable[Edit]) -> tuple[str, ...]:
 
 
 def _is_fixed(edit: Edit) -> bool:
-    kind = edit.document.kind if edit.document else ""
-    image = kind == "Pod" and edit.op is EditOp.SET and edit.path[-1:] == ("image",)
-    free = image or _below(edit.path, _FREE.get(kind, ()))
-    return not free and _below(edit.path, _FIXED.get(kind, ()))
+    kind = edit.of.kind if edit.of else ""
+    image = kind == "Pod" and edit.op is EditOp.SET and edit.at[-1:] == ("image",)
+    free = image or _below(edit.at, _FREE.get(kind, ()))
+    return not free and _below(edit.at, _FIXED.get(kind, ()))
 
 
 def _below(path: FieldPath, places: tuple[tuple[str, ...], ...]) -> bool:

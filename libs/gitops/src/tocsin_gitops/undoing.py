@@ -66,7 +66,7 @@ def _held(data: bytes | None, document: ObjectRef, edit: Edit) -> list[Tree]:
     if data is None:
         return []
     try:
-        found = manifests.select(manifests.read(edit.file, data), document)
+        found = manifests.meant(edit.file, data, document)
         return [trees.read(find(found.node, edit.path))]
     except PathMissing:
         return []

@@ -40,7 +40,7 @@ def _resources(edit: Edit, data: bytes | None) -> Tree:
         return None
     path = edit.path[: edit.path.index(_RESOURCES) + 1]
     try:
-        document = manifests.select(manifests.read(edit.file, data), edit.document)
+        document = manifests.meant(edit.file, data, edit.document)
         return trees.read(find(document.node, path))
     except EditRefused:
         return None

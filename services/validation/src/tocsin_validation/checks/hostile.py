@@ -7,6 +7,8 @@ from typing import Any
 from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode
 from tocsin_gitops import images, manifests, trees
 from tocsin_gitops.editing import EditRefused
+from tocsin_gitops.splice import decode
+from tocsin_gitops.yaml_nodes import documents
 from tocsin_validation.checks.verdicts import failed, passed, unknown
 from tocsin_validation.ports import Consequence, Proposed
 
@@ -52,7 +54,8 @@ class NothingHostile:
 
 
 def _trees(file: str, data: bytes) -> list[Any]:
-    return [trees.read(document.node) for document in manifests.read(file, data)] if data else []
+    """Everything the file says, whether it is an object or the values of a chart."""
+    return [trees.read(root) for root in documents(decode(data)[1])] if data else []
 
 
 def _signs(value: Any) -> Iterator[str]:

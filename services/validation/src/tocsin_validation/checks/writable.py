@@ -48,7 +48,7 @@ def _document(change: Proposed) -> str:
         if data is None or edit.document is None:
             return f"there is no {edit.file!r} with a document to edit"
         try:
-            manifests.select(manifests.read(edit.file, data), edit.document)
+            manifests.meant(edit.file, data, edit.document)
         except EditRefused as refused:
             return f"{edit.file!r}: {refused}"
     return ""

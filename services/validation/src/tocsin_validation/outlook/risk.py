@@ -62,7 +62,7 @@ def _of_edits(change: Proposed) -> Iterator[Reason]:
         (lambda: len(edits) > 1, f"{len(edits)} edits belong together"),
         (lambda: any(e.op is not EditOp.SET for e in edits), "more than a value is set"),
         (
-            lambda: any(str(e.path[-1]) in _IMAGES for e in edits if e.path),
+            lambda: any(str(e.at[-1]) in _IMAGES for e in edits if e.at),
             "other code will run: the image changes",
         ),
         (
@@ -88,7 +88,7 @@ def _of_checks(checks: Sequence[CheckResult]) -> Iterator[Reason]:
 
 def _place(change: Proposed) -> Iterator[Reason]:
     around = change.around
-    names = {edit.document.namespace for edit in change.edits if edit.document} - {""}
+    names = {edit.of.namespace for edit in change.edits if edit.of} - {""}
     names.add(change.hypothesis.finding.object.namespace)
     for name in sorted(names & set(_SYSTEM)):
         yield Risk.HIGH, f"the namespace {name} serves the whole cluster"
@@ -98,20 +98,20 @@ def _place(change: Proposed) -> Iterator[Reason]:
 
 
 def _kind(change: Proposed) -> Iterator[Reason]:
-    kinds = {edit.document.kind for edit in change.edits if edit.document}
+    kinds = {edit.of.kind for edit in change.edits if edit.of}
     for kind in sorted(kinds & set(_ORDERED)):
         yield Risk.MEDIUM, f"a {kind} changes, which rolls out in place"
 
 
 def _pods(change: Proposed) -> Iterator[Reason]:
     states = preview.states(change)
-    pods = amounts.replicas(states[1], change) if states and states[0].template else 0
+    pods = (amounts.replicas(states[1]) or 0) if states and states[0].template else 0
     if pods >= MANY_PODS:
         yield Risk.MEDIUM, f"it concerns {pods} pods"
 
 
 def _objects(change: Proposed) -> Iterator[Reason]:
-    objects = {edit.document for edit in change.edits if edit.document}
+    objects = {edit.of for edit in change.edits if edit.of}
     if len(objects) > FEW_OBJECTS:
         yield Risk.HIGH, f"{len(objects)} objects change"
 

@@ -24,7 +24,7 @@ from tocsin_validation.resolving.argo_apps import (
     marked,
 )
 from tocsin_validation.resolving.argo_sources import called, sources
-from tocsin_validation.resolving.origins import Origin, place
+from tocsin_validation.resolving.origins import At, Origin, place
 
 ASKED = "Argo CD"
 SECONDS = 20.0
@@ -114,12 +114,11 @@ def _names(apps: Iterable[Manifest]) -> str:
 async def _source(
     app: Manifest, apps: Sequence[Manifest], search: Search
 ) -> Found | Unresolved | None:
-    origins = sources(app)
+    origins = [_shared(one, app, apps) for one in sources(app)]
     if not origins:
         return search.refuse(f"{called(app)} deploys it, but names no source.")
     if len(origins) == 1:
-        origin = replace(origins[0], shared_with=_sharing(app, apps, origins[0]))
-        return await place(origin, search)
+        return await place(origins[0], search)
     return await _one_of(origins, app, search)
 
 
@@ -164,13 +163,21 @@ async def _declares(answer: Found, search: Search) -> bool:
     return any(one.namespace in ("", ref.namespace) for one in found)
 
 
-def _sharing(app: Manifest, apps: Sequence[Manifest], origin: Origin) -> tuple[str, ...]:
-    """Return the other Applications that deploy the same files: a change reaches them too."""
-    mine = _where(origin)
-    others = (one for one in apps if one.ref != app.ref)
-    return tuple(called(one) for one in others if any(_where(o) == mine for o in sources(one)))
+def _shared(origin: Origin, app: Manifest, apps: Sequence[Manifest]) -> Origin:
+    """Name the other Applications of the same files: a change reaches them too."""
+    mine, chart = _where(_leads(origin)[-1:]), _where([origin.git] if origin.git else [])
+    others = [(called(one), sources(one)) for one in apps if one.ref != app.ref]
+    files = tuple(name for name, all_ in others if any(mine & _where(_leads(one)) for one in all_))
+    charts = tuple(
+        name for name, all_ in others if any(one.git and chart & _where([one.git]) for one in all_)
+    )
+    return replace(origin, shared_with=files, chart_shared_with=charts)
 
 
-def _where(origin: Origin) -> object:
-    lead = origin.value_files[-1] if origin.value_files else origin.git
-    return (remote(lead.url), lead.path) if lead else origin.chart
+def _leads(origin: Origin) -> Sequence[At]:
+    """What decides what is deployed: the files of values, or the only source."""
+    return origin.value_files or ((origin.git,) if origin.git else ())
+
+
+def _where(ats: Sequence[At]) -> set[tuple[object, str]]:
+    return {(remote(at.url), at.path) for at in ats}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tocsin_gitops.config import Repository
-from tocsin_gitops.manifests import folder, is_kustomization, is_yaml
+from tocsin_gitops.manifests import folder, is_kustomization, is_read
 from tocsin_gitops.placements import Checkout
 from tocsin_gitops.placing import ROOT, below
 from tocsin_gitops.source import BlobFile
@@ -21,8 +21,8 @@ class Pinned:
 
     @property
     def contents(self) -> dict[str, bytes]:
-        """The YAML files."""
-        return {path: file.data for path, file in self.files.items() if is_yaml(path)}
+        """The YAML files, and the helpers of charts."""
+        return {path: file.data for path, file in self.files.items() if is_read(path)}
 
     def has(self, path: str) -> bool:
         """Whether a path is a file, or a folder with files that are read at all."""

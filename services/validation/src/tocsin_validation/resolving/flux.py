@@ -170,16 +170,31 @@ async def _of_release(one: Manifest, view: Cluster, search: Search) -> Origin | 
 
 
 def _shared(origin: Origin, one: Manifest, known: Sequence[Manifest]) -> Origin:
-    """Name the other Kustomizations of the same folder: a change reaches what they deploy too."""
-    if one.ref.kind != "Kustomization":
-        return origin
+    """Name the other objects that deploy the same folder or chart: a change reaches them too."""
+    others = [
+        other for other in known if (other.ref.kind, other.ref != one.ref) == (one.ref.kind, True)
+    ]
+    same = [other for other in others if _where(other) == _where(one)]
+    named = tuple(map(called, same))
+    if one.ref.kind == "Kustomization":
+        return replace(origin, shared_with=named)
+    lead = _value_files(one)[-1:]
+    files = [other for other in same if not lead or {*lead} & {*_value_files(other)}]
+    return replace(origin, shared_with=tuple(map(called, files)), chart_shared_with=named)
 
-    def where(other: Manifest) -> tuple[ObjectRef, str]:
-        path = str(other.dig("spec", "path") or "").strip("./")
-        return flux_sources.reference(other, other.dig("spec", "sourceRef")), path
 
-    others = (other for other in known if other.ref.kind == one.ref.kind and other.ref != one.ref)
-    return replace(origin, shared_with=tuple(called(o) for o in others if where(o) == where(one)))
+def _where(one: Manifest) -> tuple[object, str]:
+    """Return the source of an object and the folder in it, as far as the object tells."""
+    if one.ref.kind == "Kustomization":
+        path = str(one.dig("spec", "path") or "")
+        return flux_sources.reference(one, one.dig("spec", "sourceRef")), path.strip("./")
+    chart = flux_sources.chart(one)
+    return (chart.source, chart.name.strip("./")) if chart else (one.ref, "")
+
+
+def _value_files(one: Manifest) -> tuple[str, ...]:
+    chart = flux_sources.chart(one)
+    return chart.values_files if chart else ()
 
 
 def _names(found: Sequence[Manifest]) -> str:

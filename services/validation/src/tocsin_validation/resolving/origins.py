@@ -49,6 +49,7 @@ class Origin:
     include: str = ""
     exclude: str = ""
     shared_with: tuple[str, ...] = ()
+    chart_shared_with: tuple[str, ...] = ()
     unfollowed: str = ""
 
 
@@ -125,7 +126,8 @@ def _place(origin: Origin, lead: At, pinned: Pinned) -> Place:
     path = git.path if git else ""
     kind = origin.kind or _kind(pinned, path)
     elsewhere = origin.chart or (str(origin.git) if origin.git and git is None else "")
-    here = (at for at in origin.value_files if remote(at.url) == remote(lead.url))
+    here = [at for at in origin.value_files if remote(at.url) == remote(lead.url)]
+    lost = tuple(f"value * of {at}" for at in origin.value_files if at not in here)
     return Place(
         host=pinned.repository.host,
         repo=pinned.repository.name,
@@ -139,8 +141,9 @@ def _place(origin: Origin, lead: At, pinned: Pinned) -> Place:
         chart=elsewhere,
         release=origin.release if kind is SourceKind.HELM else "",
         value_files=tuple(at.path for at in here),
-        overrides=origin.overrides,
+        overrides=(*origin.overrides, *lost),
         shared_with=origin.shared_with,
+        chart_shared_with=origin.chart_shared_with,
     )
 
 

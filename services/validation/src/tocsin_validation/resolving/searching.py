@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tocsin_contracts import Alert, Edit, EndReason, FieldChange, Finding, Place, SourceKind, Target
+from tocsin_contracts import Alert, Edit, EndReason, FieldChange, Finding, Place, Target
 from tocsin_gitops import editing, images
 from tocsin_gitops.config import Repository
 from tocsin_gitops.locate import Located, NotLocated, Reason, locate
@@ -66,10 +66,6 @@ async def _ask(candidate: Found, changes: Sequence[FieldChange], checkouts: Chec
 
 def _out_of_reach(place: Place, changes: Sequence[FieldChange]) -> str:
     """Say why no manifest of the place can hold the fields; empty if one may."""
-    if place.kind is SourceKind.HELM:
-        values = ", then ".join(place.value_files) or "its own values.yaml"
-        chart = place.chart or f"the chart in {place.path}"
-        return f"Helm makes it of {chart}, with the values of {values}"
     won = (over for over in place.overrides for one in changes if _wins(over, one))
     over = next(won, "")
     return f"{place.by} sets its own {over}, which wins over the files" if over else ""
