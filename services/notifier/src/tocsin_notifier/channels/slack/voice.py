@@ -1,6 +1,7 @@
 """Words for one person alone: the answer to a click that decided nothing."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import httpx
@@ -10,6 +11,10 @@ from tocsin_notifier.channels.slack.payloads import Payload
 from tocsin_notifier.channels.slack.web import Web
 
 SECONDS = 5.0
+
+
+_trust = cache(httpx.create_ssl_context)
+"""Whose certificates are good; to make it takes longer than a request."""
 
 
 class Voice:
@@ -24,7 +29,7 @@ class Voice:
         self._web = web
         self._hooks = httpx.URL(hooks_url)
         self._transport = transport
-        self._trust = httpx.create_ssl_context()  # making one takes longer than a request
+        self._trust = _trust()
 
     async def whisper(self, payload: Payload, channel: str, text: str) -> None:
         """Tell the person who clicked; nobody else sees it."""
