@@ -39,6 +39,13 @@ from tocsin_contracts.budget import (
 )
 from tocsin_contracts.causes import CauseClass, Family
 from tocsin_contracts.clusters import ClusterCap, ClusterContext, KnownCluster
+from tocsin_contracts.comments import (
+    AnswerKind,
+    ChangeProposed,
+    CommentAnswered,
+    CommentIgnored,
+    ProposalDropped,
+)
 from tocsin_contracts.diagnosis import (
     ChangeOp,
     Claim,
@@ -57,8 +64,15 @@ from tocsin_contracts.diagnosis import (
     Verdict,
 )
 from tocsin_contracts.event import PREFIX, Event, RunId, derive_id
+from tocsin_contracts.events import BY_TOPIC, EVENTS
 from tocsin_contracts.failures import FailureCode
-from tocsin_contracts.forge import ForgeAuthor, ForgeEventKind, ForgeEventReceived, ForgeKind
+from tocsin_contracts.forge import (
+    ForgeAuthor,
+    ForgeEventKind,
+    ForgeEventReceived,
+    ForgeKind,
+    Remark,
+)
 from tocsin_contracts.incident import (
     AlertSuppressed,
     Correlation,
@@ -96,43 +110,6 @@ from tocsin_contracts.trees import Tree, is_small
 from tocsin_contracts.usage import ModelUse, PromptPart
 from tocsin_contracts.workload import ObjectRef, Workload
 
-EVENTS: tuple[type[Event], ...] = (
-    AlertAccepted,
-    AlertRepeated,
-    AlertResolved,
-    IncidentOpened,
-    AlertSuppressed,
-    RunSuperseded,
-    StormStarted,
-    StormEnded,
-    HypothesisFormed,
-    InvestigationInconclusive,
-    BudgetExhausted,
-    BudgetExtended,
-    PlanDrafted,
-    PlanSuperseded,
-    PullRequestFound,
-    HypothesisRejected,
-    RunEscalated,
-    ApprovalRequested,
-    ApprovalGranted,
-    ApprovalDenied,
-    ApprovalExpired,
-    PlanStale,
-    PullRequestOpened,
-    PullRequestUpdated,
-    PullRequestCommented,
-    PullRequestMerged,
-    PullRequestClosed,
-    FixVerified,
-    FixIneffective,
-    ForgeEventReceived,
-    RunCancelRequested,
-    RunFinished,
-)
-
-BY_TOPIC: dict[str, type[Event]] = {event.topic: event for event in EVENTS}
-
 __all__ = [
     "BY_TOPIC",
     "EVENTS",
@@ -145,6 +122,7 @@ __all__ = [
     "AlertStatus",
     "AlertSuppressed",
     "Amounts",
+    "AnswerKind",
     "ApprovalDenied",
     "ApprovalExpired",
     "ApprovalGranted",
@@ -154,12 +132,15 @@ __all__ = [
     "BudgetScope",
     "CauseClass",
     "ChangeOp",
+    "ChangeProposed",
     "CheckResult",
     "CheckSeverity",
     "CheckVerdict",
     "Claim",
     "ClusterCap",
     "ClusterContext",
+    "CommentAnswered",
+    "CommentIgnored",
     "Considered",
     "Correlation",
     "CorrelationPart",
@@ -204,6 +185,7 @@ __all__ = [
     "PlanStale",
     "PlanSuperseded",
     "PromptPart",
+    "ProposalDropped",
     "PullRequestClosed",
     "PullRequestCommented",
     "PullRequestFound",
@@ -212,6 +194,7 @@ __all__ = [
     "PullRequestUpdated",
     "Rejection",
     "RelatedAlert",
+    "Remark",
     "Risk",
     "RunCancelRequested",
     "RunEscalated",

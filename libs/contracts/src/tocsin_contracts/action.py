@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 from tocsin_contracts.alert import Alert
 from tocsin_contracts.diagnosis import Hypothesis
 from tocsin_contracts.event import Event
+from tocsin_contracts.forge import Remark
 from tocsin_contracts.plan import Plan
 from tocsin_contracts.states import RunState
 
@@ -44,13 +45,14 @@ class PullRequestUpdated(Event):
 
 
 class PullRequestCommented(Event):
-    """A pull request of ours was told, once, that its alert came in again."""
+    """A pull request of ours was told, once, that its alert came in again, or got an answer."""
 
     topic: ClassVar[str] = "action.pull-request-commented.v1"
 
     url: str
     comment: str = Field(description="The forge's own id of the comment.")
     comment_url: str = ""
+    remark: Remark | None = Field(default=None, description="The comment that it answers.")
 
 
 class PullRequestMerged(Event):

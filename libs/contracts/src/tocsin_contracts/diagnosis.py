@@ -9,6 +9,7 @@ from tocsin_contracts.alert import Alert
 from tocsin_contracts.base import Value
 from tocsin_contracts.causes import CauseClass
 from tocsin_contracts.event import Event
+from tocsin_contracts.forge import Remark
 from tocsin_contracts.states import RunState
 from tocsin_contracts.trees import Tree
 from tocsin_contracts.usage import ModelUse
@@ -163,6 +164,9 @@ class Hypothesis(Value):
     rejections: tuple[Rejection, ...] = Field(default=(), description="The same, with the reasons.")
     claims: tuple[Claim, ...] = Field(default=(), description="What a model argues with.")
     disproof: str = Field(default="", description="What would show that it is wrong.")
+    remark: Remark | None = Field(
+        default=None, description="The comment that asked for its change."
+    )
 
 
 class HypothesisFormed(Event):

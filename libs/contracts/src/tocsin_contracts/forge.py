@@ -32,6 +32,14 @@ class ForgeAuthor(Value):
 
     id: str
     login: str = ""
+    is_bot: bool = Field(default=False, description="Whether the forge says that it is a program.")
+
+
+class Remark(Value):
+    """A comment of a person on a pull request, by what stays: its author's id and its delivery."""
+
+    author: str = Field(description="Forge and id, such as `github:583231`.")
+    delivery: str = Field(description="The forge's own id of the delivery that told of it.")
 
 
 class ForgeEventReceived(Event):

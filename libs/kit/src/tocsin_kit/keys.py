@@ -82,6 +82,11 @@ def late_news(run_id: str) -> str:
     return f"tocsin:news:{{{run_id}}}"
 
 
+def answered(run_id: str) -> str:
+    """Sorted set of the comments on a run's pull request that were answered, by when."""
+    return f"tocsin:answered:{{{run_id}}}"
+
+
 def recording(run_id: str, attempt: int) -> str:
     """What was seen in one attempt at a run, packed."""
     return f"tocsin:recording:{{{run_id}}}:{attempt}"

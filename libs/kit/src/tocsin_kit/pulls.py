@@ -6,17 +6,38 @@ from datetime import timedelta
 from redis.asyncio import Redis
 
 from tocsin_contracts import (
+    ChangeProposed,
     Event,
+    PlanDrafted,
     PullRequestFound,
     PullRequestOpened,
     PullRequestUpdated,
     RunId,
 )
 from tocsin_kit import keys
+from tocsin_kit.run_view import Run
 from tocsin_kit.store import translated
 
 Told = PullRequestOpened | PullRequestUpdated | PullRequestFound
 """After one of these the run follows the pull request; of two runs the later one does."""
+
+
+def told(run: Run) -> Told | None:
+    """Return the newest fact of a run about the pull request that it follows."""
+    facts = [fact for fact in run.facts.values() if isinstance(fact, Told)]
+    return max(facts, key=lambda fact: fact.at, default=None)
+
+
+def behind(run: Run) -> PlanDrafted | ChangeProposed | None:
+    """Return the fact that holds the plan which was written last; None if another run wrote it.
+
+    Once a comment asks for another change the newest plan may be one that is not written.
+    """
+    drafted, asked, followed = run.fact(PlanDrafted), run.fact(ChangeProposed), told(run)
+    if followed is None or isinstance(followed, PullRequestFound):
+        return None
+    known = (fact for fact in (drafted, asked) if fact)
+    return next((fact for fact in known if fact.plan.plan_hash == followed.plan_hash), None)
 
 
 class Pulls:

@@ -18,6 +18,9 @@ from tocsin_contracts import (
     ApprovalRequested,
     BudgetExhausted,
     BudgetExtended,
+    ChangeProposed,
+    CommentAnswered,
+    CommentIgnored,
     Event,
     FixIneffective,
     FixVerified,
@@ -29,6 +32,7 @@ from tocsin_contracts import (
     PlanDrafted,
     PlanStale,
     PlanSuperseded,
+    ProposalDropped,
     PullRequestClosed,
     PullRequestCommented,
     PullRequestFound,
@@ -82,7 +86,10 @@ __all__ = [
     "approval_requested",
     "budget_exhausted",
     "budget_extended",
+    "change_proposed",
     "check",
+    "comment_answered",
+    "comment_ignored",
     "decision",
     "edit",
     "event",
@@ -102,6 +109,7 @@ __all__ = [
     "plan_drafted",
     "plan_stale",
     "plan_superseded",
+    "proposal_dropped",
     "pull_request_closed",
     "pull_request_commented",
     "pull_request_found",
@@ -174,6 +182,9 @@ approval_granted = partial(event, ApprovalGranted)
 approval_requested = partial(event, ApprovalRequested)
 budget_exhausted = partial(event, BudgetExhausted)
 budget_extended = partial(event, BudgetExtended)
+change_proposed = partial(event, ChangeProposed)
+comment_answered = partial(event, CommentAnswered)
+comment_ignored = partial(event, CommentIgnored)
 fix_ineffective = partial(event, FixIneffective)
 fix_verified = partial(event, FixVerified)
 forge_event_received = partial(event, ForgeEventReceived)
@@ -184,6 +195,7 @@ investigation_inconclusive = partial(event, InvestigationInconclusive)
 plan_drafted = partial(event, PlanDrafted)
 plan_stale = partial(event, PlanStale)
 plan_superseded = partial(event, PlanSuperseded)
+proposal_dropped = partial(event, ProposalDropped)
 pull_request_closed = partial(event, PullRequestClosed)
 pull_request_commented = partial(event, PullRequestCommented)
 pull_request_found = partial(event, PullRequestFound)

@@ -10,6 +10,7 @@ from tocsin_contracts import (
     AlertResolved,
     AlertStatus,
     AlertSuppressed,
+    AnswerKind,
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
@@ -18,7 +19,10 @@ from tocsin_contracts import (
     BudgetExtended,
     BudgetScope,
     CauseClass,
+    ChangeProposed,
     CheckVerdict,
+    CommentAnswered,
+    CommentIgnored,
     EndReason,
     Event,
     Exhausted,
@@ -37,12 +41,14 @@ from tocsin_contracts import (
     PlanDrafted,
     PlanStale,
     PlanSuperseded,
+    ProposalDropped,
     PullRequestClosed,
     PullRequestCommented,
     PullRequestFound,
     PullRequestMerged,
     PullRequestOpened,
     PullRequestUpdated,
+    Remark,
     RunCancelRequested,
     RunEscalated,
     RunFinished,
@@ -64,6 +70,9 @@ from tocsin_testing.values import (
     hypothesis,
     plan,
 )
+
+REMARK = Remark(author="github:11", delivery="72d3162e-cc78-11e3-81ab-4c9367dc0958")
+"""A comment of somebody who may steer a run, and how its forge told of it."""
 
 EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
     AlertAccepted: lambda _: {"alert": alert(), "incident_key": "workload|payments-api"},
@@ -196,6 +205,20 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "merged_commit": "3" * 40,
         "delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
     },
+    CommentAnswered: lambda _: {
+        "remark": REMARK,
+        "kind": AnswerKind.ANSWER,
+        "words": "Two pods were killed for memory.",
+        "cites": ("e1",),
+    },
+    CommentIgnored: lambda _: {"remark": REMARK, "why": "its author may not approve plans"},
+    ChangeProposed: lambda run: {
+        "alert": alert(),
+        "hypothesis": hypothesis(remark=REMARK),
+        "plan": plan(run_id=run),
+        "explanation": hypothesis(),
+    },
+    ProposalDropped: lambda _: {"remark": REMARK, "why": "the pull request holds it already"},
     RunCancelRequested: lambda _: {"by": "ana", "reason": "a drill"},
     RunFinished: lambda _: {
         "outcome": RunState.ESCALATED,

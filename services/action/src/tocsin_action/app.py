@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from tocsin_action import graph
+from tocsin_action.answering import Answering
 from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
 from tocsin_action.handlers import CLEARABLE, Handlers
@@ -18,8 +19,11 @@ from tocsin_contracts import (
     AlertResolved,
     ApprovalDenied,
     ApprovalGranted,
+    ApprovalRequested,
+    CommentAnswered,
     ForgeEventReceived,
     PlanDrafted,
+    ProposalDropped,
     PullRequestFound,
     RunCancelRequested,
     RunState,
@@ -35,6 +39,7 @@ from tocsin_kit.moves import OPEN, move
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
+from tocsin_kit.steering import Steering
 from tocsin_kit.tally import Tallies
 from tocsin_kit.topology import TimerKind
 
@@ -43,8 +48,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     """Wire action from its settings."""
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
-    records = decisions(parts)
-    gitops, clock, issues = config.load(settings.gitops_file), SystemClock(), Issues(parts.redis)
+    records, issues = decisions(parts), Issues(parts.redis)
+    gitops, clock = config.load(settings.gitops_file), SystemClock()
     source = repositories(gitops, os.environ, clock, fresh=True)
     hosts = forges.build(gitops, os.environ, clock)
     nodes = Nodes(
@@ -58,10 +63,11 @@ def build(flags: Sequence[str] = ()) -> Service:
         patience=timedelta(hours=settings.approval_hours),
     )
     acting: Subgraph[ActionState] = Subgraph("action", graph.build(nodes), saver(parts.raw_redis))
+    comments = Comments(gitops, hosts, issues, records)
     following = Following(
         gitops=gitops,
         source=source,
-        comments=Comments(gitops, hosts, issues, records),
+        comments=comments,
         issues=issues,
         runs=parts.reader,
         tallies=Tallies(parts.redis),
@@ -70,14 +76,12 @@ def build(flags: Sequence[str] = ()) -> Service:
         patience=patience(settings),
     )
     handlers = Handlers(acting, records, parts.reader, clock, following)
-    listen(parts.bus, handlers, following)
-    return Service(
-        settings=settings,
-        port=settings.action_port,
-        parts=parts,
-        resources=[source],
-        secrets=secrets.known(gitops, os.environ),
-    )
+    heard = Steering(settings.approvers, settings.own_accounts)
+    answering = Answering(comments, parts.reader, following, heard, settings.public_url)
+    listen(parts.bus, handlers, following, answering)
+    hidden = secrets.known(gitops, os.environ)
+    port = settings.action_port
+    return Service(settings=settings, port=port, parts=parts, resources=[source], secrets=hidden)
 
 
 def decisions(parts: Parts) -> approvals.Approvals:
@@ -86,7 +90,7 @@ def decisions(parts: Parts) -> approvals.Approvals:
     return approvals.Approvals(parts.redis, outbox)
 
 
-def listen(bus: Bus, handlers: Handlers, following: Following) -> None:
+def listen(bus: Bus, handlers: Handlers, following: Following, answering: Answering) -> None:
     """Subscribe."""
     waiting, applying = RunState.AWAITING_APPROVAL, RunState.APPLYING
     bus.on(PlanDrafted, handlers.on_plan_drafted, move(RunState.VALIDATING))
@@ -95,6 +99,9 @@ def listen(bus: Bus, handlers: Handlers, following: Following) -> None:
     bus.on(ApprovalDenied, handlers.on_approval_denied, move(waiting))
     bus.on(PullRequestFound, following.on_pull_request_found, move(RunState.PR_OPEN))
     bus.watch(ForgeEventReceived, following.on_forge_event)
+    bus.on(CommentAnswered, answering.on_comment_answered, OPEN)
+    bus.on(ApprovalRequested, answering.on_approval_requested, OPEN)
+    bus.on(ProposalDropped, answering.on_proposal_dropped, OPEN)
     bus.on(AlertResolved, handlers.on_alert_resolved, move(*CLEARABLE))
     bus.on(RunCancelRequested, handlers.on_run_cancel_requested, OPEN)
     bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, move(waiting))

@@ -1,14 +1,15 @@
 """Say on a pull request of ours, once for each run, that its alert came in again."""
 
+from tocsin_action.followed import Followed, place
 from tocsin_action.ports import Approvals, Forges, Issues
+from tocsin_action.wording import plain
 from tocsin_contracts import FoundPull, PullRequestCommented, PullRequestFound, RunId
 from tocsin_contracts.views import ApprovalState
 from tocsin_gitops.config import GitOps
+from tocsin_gitops.pulls import Comment
 from tocsin_kit import logging
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.untrusted import line
-
-_PLAIN = str.maketrans({"`": "'", "<": "\u2039", "@": "\uff20", "[": "(", "]": ")"})
 
 log = logging.get(__name__)
 
@@ -25,19 +26,9 @@ class Comments:
         self._approvals = approvals
 
     async def say(self, event: PullRequestFound) -> list[PullRequestCommented]:
-        """Comment on the pull request that was found, if it is ours; return what was said.
-
-        A forge that forbids it is not asked again: nothing depends on a comment.
-        """
-        if not await self._is_granted(event):
-            log.info("action.no_comment", url=event.url, why="no approval of ours made it")
-            return []
-        repository = self._gitops.repository(event.repo)
-        forge = self._forges[repository.host]
-        try:
-            said = await forge.comment(repository, event.number, body(event), marker(event))
-        except PermanentError as error:
-            log.warning("action.comment_refused", url=event.url, why=str(error))
+        """Comment on the pull request that was found, if it is ours; return what was said."""
+        said = await self.post(place(event), body(event), marker(event))
+        if said is None:
             return []
         return [
             PullRequestCommented(
@@ -45,10 +36,25 @@ class Comments:
             )
         ]
 
-    async def _is_granted(self, event: PullRequestFound) -> bool:
+    async def post(self, pull: Followed, words: str, mark: str) -> Comment | None:
+        """Comment once for each mark; None where no approval of ours made the pull request.
+
+        A forge that forbids it is not asked again: nothing depends on a comment.
+        """
+        if not pull.number or not await self._is_granted(pull):
+            log.info("action.no_comment", url=pull.url, why="no approval of ours made it")
+            return None
+        repository = self._gitops.repository(pull.repo)
+        try:
+            return await self._forges[repository.host].comment(repository, pull.number, words, mark)
+        except PermanentError as error:
+            log.warning("action.comment_refused", url=pull.url, why=str(error))
+            return None
+
+    async def _is_granted(self, pull: Followed) -> bool:
         """Whether the record of an approval stands behind a commit of the pull request."""
-        for one in await self._issues.written(event.issue_key):
-            if one.url == event.url:
+        for one in await self._issues.written(pull.issue_key):
+            if one.url == pull.url:
                 approval = await self._approvals.get(RunId(one.run_id), one.plan_hash)
                 if approval and approval.state is ApprovalState.GRANTED:
                     return True
@@ -67,5 +73,5 @@ def body(event: PullRequestFound) -> str:
         if event.found is FoundPull.SUFFICIENT
         else f"Nothing is written to it: {line(event.why, 300)}."
     )
-    title = line(event.alert.title, 200).translate(_PLAIN)
+    title = plain(event.alert.title, 200)
     return f"The alert {title} came in again, as run {event.run_id}. {next_step}"

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tocsin_contracts import PullRequestFound, PullRequestOpened, PullRequestUpdated, RunId
+from tocsin_contracts import PullRequestFound, PullRequestMerged, RunId, RunState
+from tocsin_kit.pulls import Told, told
 from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 
-Told = PullRequestOpened | PullRequestUpdated | PullRequestFound
 _FIRST, _LONGEST = 1, 30
 """Minutes between two looks: they double from the first to the longest."""
 
@@ -23,22 +23,32 @@ class Followed:
     commit: str
     issue_key: str
     plan_hash: str
+    number: int
 
 
 def followed(run: Run) -> Followed | None:
     """Return the pull request that the newest fact about one tells of."""
-    facts = [fact for fact in run.facts.values() if isinstance(fact, Told)]
-    newest = max(facts, key=lambda fact: fact.at, default=None)
-    if newest is None:
-        return None
+    newest = told(run)
+    return place(newest) if newest else None
+
+
+def place(fact: Told) -> Followed:
+    """Return the pull request that a fact tells of."""
     return Followed(
-        repo=newest.repo,
-        url=newest.url,
-        head_branch=newest.head_branch,
-        commit=newest.commit,
-        issue_key=newest.issue_key,
-        plan_hash="" if isinstance(newest, PullRequestFound) else newest.plan_hash,
+        repo=fact.repo,
+        url=fact.url,
+        head_branch=fact.head_branch,
+        commit=fact.commit,
+        issue_key=fact.issue_key,
+        plan_hash="" if isinstance(fact, PullRequestFound) else fact.plan_hash,
+        number=fact.number,
     )
+
+
+def still_open(run: Run) -> Followed | None:
+    """Return the pull request that nobody has ended yet, as far as the run knows."""
+    merged = run.fact(PullRequestMerged) and run.state is not RunState.PR_OPEN
+    return None if merged else followed(run)
 
 
 def first_look(run_id: RunId, url: str, after: datetime) -> Timer:

@@ -17,6 +17,7 @@ from tocsin_action.ports import Clock, Issues, Reader, Source, Tallies, Timers
 from tocsin_action.proving import Calm, Ineffective, Look, Patience, Verdict, Verified
 from tocsin_contracts import (
     AlertAccepted,
+    ChangeProposed,
     EndReason,
     Event,
     FixIneffective,
@@ -24,7 +25,6 @@ from tocsin_contracts import (
     ForgeEventKind,
     ForgeEventReceived,
     FoundPull,
-    PlanDrafted,
     PullRequestClosed,
     PullRequestFound,
     PullRequestMerged,
@@ -36,6 +36,7 @@ from tocsin_gitops.config import GitOps
 from tocsin_gitops.hashing import is_undo
 from tocsin_gitops.pulls import PullRequest, PullState
 from tocsin_kit.errors import TransientError
+from tocsin_kit.pulls import behind
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
 from tocsin_kit.timers import Timer
@@ -209,15 +210,15 @@ def _proven(
 
 
 def _ineffective(run: Run, told: Followed, merged: PullRequestMerged, why: str) -> Event:
-    drafted = run.fact(PlanDrafted)
-    if drafted is None or drafted.plan.plan_hash != told.plan_hash:
+    known = behind(run)
+    if known is None:
         sentence = f"{told.url} was merged and {why}. Another run opened it: undo it by hand."
         return _ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence)
     return FixIneffective(
         run_id=run.id,
-        alert=drafted.alert,
-        hypothesis=drafted.hypothesis,
-        plan=drafted.plan,
+        alert=known.alert,
+        hypothesis=known.explanation if isinstance(known, ChangeProposed) else known.hypothesis,
+        plan=known.plan,
         url=told.url,
         merged_at=merged.merged_at,
         commits=tuple(one for one in (told.commit, merged.merged_commit) if one),

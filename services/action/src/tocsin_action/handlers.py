@@ -1,11 +1,12 @@
 """Where events meet the action graph."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from tocsin_action.followed import followed
+from tocsin_action.followed import still_open
 from tocsin_action.following import Following
 from tocsin_action.ports import Approvals, Clock, Reader
+from tocsin_action.proposals import Proposals
 from tocsin_action.state import ActionState
 from tocsin_contracts import (
     AlertAccepted,
@@ -68,6 +69,7 @@ class Handlers:
         self._runs = runs
         self._clock = clock
         self._following = following
+        self._proposals = Proposals(runs)
 
     async def on_plan_drafted(self, event: PlanDrafted) -> Event:
         """Open the gate and ask people; a plan that was decided before is not asked for again."""
@@ -77,7 +79,7 @@ class Handlers:
         if approval is None:
             raise TransientError(f"run {event.run_id!r}: the approval vanished; opening it again")
         if approval.state is not ApprovalState.PENDING:
-            return _decided(event, approval.state)
+            return await self._proposals.instead(_decided(event, approval.state))
         run = await self._runs.get(event.run_id)
         opened = run.fact(IncidentOpened) if run else None
         return ApprovalRequested(
@@ -103,37 +105,42 @@ class Handlers:
             raise TransientError(f"run {event.run_id!r}: the gate did not open")
         if isinstance(answer, PullRequestOpened | PullRequestUpdated):
             await self._following.start(event.run_id, answer.url, answer.at)
-        return answer
+        return await self._proposals.instead(answer)
 
-    async def on_approval_denied(self, event: ApprovalDenied) -> RunFinished:
-        """End the run: a no is final."""
+    async def on_approval_denied(self, event: ApprovalDenied) -> Event:
+        """End the run, or only what a comment asked for: a no is final."""
         decision = event.decision
-        return RunFinished(
+        ending = RunFinished(
             run_id=event.run_id,
             outcome=RunState.REJECTED,
             reason=EndReason.DENIED_BY_APPROVER,
             sentence=f"{decision.by} said no: {line(decision.reason, 500) or 'no reason given'}.",
         )
+        return await self._proposals.instead(ending)
 
     async def on_approval_due(self, timer: Timer) -> Sequence[Event]:
         """Expire an approval that nobody decided in time; a late timer finds nothing to do."""
         state = await self._approvals.expire(timer.run_id, timer.about)
         if state is ApprovalState.PENDING:
             raise TransientError("the approval is not due yet by the clock of this machine")
-        if state is not ApprovalState.EXPIRED:
+        run = await self._runs.get(timer.run_id)
+        drafted = run.fact(PlanDrafted) if run else None
+        is_old = drafted is not None and drafted.plan.plan_hash != timer.about
+        if state is not ApprovalState.EXPIRED or is_old:
             return []
+        ending = RunFinished(
+            run_id=timer.run_id,
+            outcome=RunState.EXPIRED,
+            reason=EndReason.APPROVAL_EXPIRED,
+            sentence="Nobody decided in time, so nothing was written.",
+        )
         return [
             ApprovalExpired(
                 run_id=timer.run_id,
                 approval_id=approval_id(timer.run_id, timer.about),
                 plan_hash=timer.about,
             ),
-            RunFinished(
-                run_id=timer.run_id,
-                outcome=RunState.EXPIRED,
-                reason=EndReason.APPROVAL_EXPIRED,
-                sentence="Nobody decided in time, so nothing was written.",
-            ),
+            await self._proposals.instead(ending),
         ]
 
     async def on_alert_resolved(self, event: AlertResolved) -> RunFinished | None:
@@ -142,22 +149,25 @@ class Handlers:
         A pull request is followed on: whether it is still wanted is for people to say.
         """
         run = await self._runs.get(event.run_id)
-        if event.still_firing or run is None or _fires_again(run, event):
+        if event.still_firing or run is None:
+            return None
+        again = _fires_again(run, event)
+        if again and not await self._is_taken_back(run):
             return None
         if not self._is_made(run, event):
             return None
-        if run.state in FOLLOWED:
+        if run.state in FOLLOWED or still_open(run):
             await self._following.cleared(run, event.at)
             return None
         if not await self._withdrawn(event.run_id):
             raise TransientError("somebody said yes just before; the pull request comes first")
-        return _cleared(run)
+        return _cleared(run, self._clock.now() if again else None)
 
     async def on_run_cancel_requested(self, event: RunCancelRequested) -> RunFinished:
         """End a run on a person's word, once nobody works on it any more."""
         await self._withdrawn(event.run_id)
         run = await self._runs.get(event.run_id)
-        opened = followed(run) if run and run.state is RunState.PR_OPEN else None
+        opened = still_open(run) if run else None
         why = f": {line(event.reason, 500)}" if event.reason else ""
         left = f" {opened.url} stays open: close it by hand." if opened else ""
         return RunFinished(
@@ -179,6 +189,14 @@ class Handlers:
         if drafted is None or drafted.plan.plan_hash != plan_hash:
             raise PermanentError(f"run {run_id!r} has no plan {plan_hash[:12]!r} to apply")
         return drafted
+
+    async def _is_taken_back(self, run: Run) -> bool:
+        """Whether nobody can decide any more: a worker died between that and the end of the run."""
+        drafted = run.fact(PlanDrafted)
+        if drafted is None or run.state is not RunState.AWAITING_APPROVAL:
+            return False
+        approval = await self._approvals.get(run.id, drafted.plan.plan_hash)
+        return approval is not None and approval.state is ApprovalState.WITHDRAWN
 
     async def _withdrawn(self, run_id: RunId) -> bool:
         """Close the waiting approval; False when somebody has said yes to it already."""
@@ -215,8 +233,11 @@ def _fires_again(run: Run, cleared: AlertResolved) -> bool:
     return repeated is not None and repeated.at > cleared.at
 
 
-def _cleared(run: Run) -> RunFinished:
-    """What was merged before stays, and an undo that waits is not wanted any more."""
+def _cleared(run: Run, reopens_at: datetime | None) -> RunFinished:
+    """What was merged before stays, and an undo that waits is not wanted any more.
+
+    What fires again belongs to a new run, from `reopens_at` on.
+    """
     merged = run.fact(PullRequestMerged)
     outcome = RunState.RESOLVED if merged else RunState.NO_CHANGE
     sentence = (
@@ -225,5 +246,9 @@ def _cleared(run: Run) -> RunFinished:
         else "The alerts cleared before anything was changed."
     )
     return RunFinished(
-        run_id=run.id, outcome=outcome, reason=EndReason.ALERT_CLEARED, sentence=sentence
+        run_id=run.id,
+        outcome=outcome,
+        reason=EndReason.ALERT_CLEARED,
+        sentence=sentence,
+        reopens_at=reopens_at,
     )

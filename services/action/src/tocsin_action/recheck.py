@@ -59,7 +59,7 @@ def forbidden_as_a_whole(
     Small steps, each allowed, must not add up to a large one.
     """
     try:
-        edits = carried(plan.edits, base)
+        edits = carried(plan.edits, base, exactly=True)
         after = editing.apply(base, edits)
     except EditRefused as refused:
         return f"it no longer fits the base: {refused}"

@@ -20,6 +20,12 @@ class Settings(ServiceSettings):
     approvers: tuple[str, ...] = Field(
         default=(), description="Ids of people who may decide; nobody may if it is empty."
     )
+    own_accounts: tuple[str, ...] = Field(
+        default=(), description="Our own accounts at forges, as `github:ID`; they steer nothing."
+    )
+    public_url: str = Field(
+        default="", description="Where people reach the console; answers to comments link to it."
+    )
     approval_hours: float = Field(
         default=4, gt=0, le=24 * 20, description="Hours until an approval nobody decided expires."
     )

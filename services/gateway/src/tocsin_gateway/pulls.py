@@ -4,11 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tocsin_contracts import (
+    ChangeProposed,
+    CommentAnswered,
+    CommentIgnored,
     Event,
     FixIneffective,
     FixVerified,
     ForgeEventReceived,
     PlanSuperseded,
+    ProposalDropped,
     PullRequestClosed,
     PullRequestCommented,
     PullRequestFound,
@@ -41,6 +45,10 @@ def _by(who: str) -> str:
     return f" by {who}" if who else ""
 
 
+def _asked_by(fact: ChangeProposed) -> str:
+    return fact.hypothesis.remark.author if fact.hypothesis.remark else "nobody"
+
+
 _SENTENCES: Mapping[type[Event], Callable[[Any], str]] = {
     PlanSuperseded: lambda fact: (
         f"Plan {fact.by[:12]} took the place of plan {fact.plan_hash[:12]}: {fact.why}."
@@ -48,13 +56,21 @@ _SENTENCES: Mapping[type[Event], Callable[[Any], str]] = {
     PullRequestOpened: lambda fact: f"Pull request opened: {fact.url}",
     PullRequestUpdated: lambda fact: f"One more commit for {fact.url}",
     PullRequestFound: lambda fact: f"{fact.url} is open already: {fact.why}.",
-    PullRequestCommented: lambda fact: f"Said on {fact.url} that the alert came again.",
+    PullRequestCommented: lambda fact: (
+        f"Answered a comment on {fact.url}."
+        if fact.remark
+        else f"Said on {fact.url} that the alert came again."
+    ),
     PullRequestMerged: lambda fact: f"{fact.url} was merged{_by(fact.by)}.",
     PullRequestClosed: lambda fact: f"{fact.url} was closed without a merge{_by(fact.by)}.",
     FixVerified: lambda fact: (
         f"The fix helped: the alerts cleared {fact.minutes:.0f} minutes after the merge."
     ),
     FixIneffective: lambda fact: f"The fix did not help: {fact.why}.",
+    CommentAnswered: lambda fact: f"A comment of {fact.remark.author} was thought about.",
+    CommentIgnored: lambda fact: f"A comment of {fact.remark.author} got no answer: {fact.why}.",
+    ChangeProposed: lambda fact: f"A comment of {_asked_by(fact)} asked for another change.",
+    ProposalDropped: lambda fact: f"Nothing comes of what a comment asked for: {fact.why}",
     ForgeEventReceived: lambda fact: (
         f"Pull request {fact.kind.value} by {fact.author.login or fact.author.id}."
     ),

@@ -3,8 +3,11 @@
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from tocsin_agents.budget import Budget
 from tocsin_agents.loop.engine import Engine
@@ -19,6 +22,7 @@ from tocsin_cluster.fleet import Fleet
 from tocsin_contracts import (
     AlertRepeated,
     BudgetExtended,
+    ForgeEventReceived,
     HypothesisRejected,
     IncidentOpened,
     RunState,
@@ -26,6 +30,7 @@ from tocsin_contracts import (
 )
 from tocsin_gitops import config, secrets
 from tocsin_gitops.repositories import Repositories, repositories
+from tocsin_kit.answered import Answered
 from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
@@ -39,10 +44,13 @@ from tocsin_kit.recordings import Recordings, Transcripts
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.runs_about import RunsAbout
 from tocsin_kit.service import Service
+from tocsin_kit.steering import Steering
 from tocsin_kit.topology import TimerKind
 from tocsin_mcp.servers import Servers
 from tocsin_rca import analyzers, graph, tools
 from tocsin_rca.collectors.history import GitHistory
+from tocsin_rca.discussion.answering import CommentHandlers
+from tocsin_rca.discussion.talker import Talker
 from tocsin_rca.handlers import BudgetHandlers, Handlers, Listeners
 from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
@@ -56,6 +64,14 @@ from tocsin_rca.sources.pages import RunbookPages
 from tocsin_rca.sources.past_runs import PastRuns
 from tocsin_rca.state import RcaState
 from tocsin_rca.tools import outside
+
+ANSWERABLE = (
+    RunState.AWAITING_APPROVAL,
+    RunState.APPLYING,
+    RunState.PR_OPEN,
+    RunState.PR_MERGED,
+)
+"""Where a run may have a pull request that people comment on."""
 
 
 def build(flags: Sequence[str] = ()) -> Service:
@@ -78,9 +94,12 @@ def build(flags: Sequence[str] = ()) -> Service:
     nodes = Nodes(seen, analyzers.load(), budget, news, recordings)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
-    further = _further(settings, parts, seen, servers, source)
+    thinking = _thinking(settings, parts, seen, servers, source)
+    further = _further(settings, parts, seen, thinking) if thinking else None
     handlers = Handlers(asking, settings.max_rca_attempts, further)
     listen(parts.bus, parts.reader, handlers, Listeners(news), stoppable=further is None)
+    comments = _comments(settings, parts, thinking)
+    parts.bus.on(ForgeEventReceived, comments.on_forge_event, move(*ANSWERABLE))
     return Service(
         settings=settings,
         port=settings.rca_port,
@@ -106,9 +125,18 @@ def listen(
     bus.watch(RunSuperseded, listeners.on_run_superseded)
 
 
-def _further(
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What a model is asked through, whatever it is asked."""
+
+    engine: Engine
+    scenes: Living
+    kept: BaseCheckpointSaver[Any]
+
+
+def _thinking(
     settings: Settings, parts: Parts, seen: World, servers: Servers, source: Repositories
-) -> Further | None:
+) -> Thinking | None:
     """Return what a model is asked through; None if no model is set."""
     model = roles.model(settings, ModelRole.RCA)
     if model is None:
@@ -142,9 +170,29 @@ def _further(
         below,
         settings.cluster_instructions,
     )
-    investigator = Investigator(engine, scenes, saver(parts.raw_redis, *TYPES))
+    return Thinking(engine, scenes, saver(parts.raw_redis, *TYPES))
+
+
+def _further(settings: Settings, parts: Parts, seen: World, thinking: Thinking) -> Further:
+    """Return what looks further where no analyzer is sure."""
+    investigator = Investigator(thinking.engine, thinking.scenes, thinking.kept)
     patience = timedelta(minutes=settings.budget_minutes)
     return Further(investigator, parts.reader, parts.bus, seen.clock, patience=patience)
+
+
+def _comments(settings: Settings, parts: Parts, thinking: Thinking | None) -> CommentHandlers:
+    """Return who answers comments; what is said there is no part of an attempt's transcript."""
+    talker = None
+    if thinking:
+        unheard = replace(thinking.scenes, transcripts=None)
+        talker = Talker(thinking.engine, unheard, thinking.kept)
+    return CommentHandlers(
+        parts.reader,
+        Steering(settings.approvers, settings.own_accounts),
+        Answered(parts.redis, settings.answers_per_hour),
+        SystemClock(),
+        talker,
+    )
 
 
 def skills(settings: Settings) -> Skills:

@@ -53,6 +53,15 @@ class Settings(ClusterSettings, ModelSettings):
         le=60 * 24 * 20,
         description="Minutes that an investigation near a limit waits for people to give more.",
     )
+    approvers: tuple[str, ...] = Field(
+        default=(), description="Ids of people who may decide; their comments are answered."
+    )
+    own_accounts: tuple[str, ...] = Field(
+        default=(), description="Our own accounts at forges, as `github:ID`; they steer nothing."
+    )
+    answers_per_hour: int = Field(
+        default=6, ge=0, description="Comments on the pull request of one run that are answered."
+    )
     prometheus_url: str = Field(
         default="", description="Prometheus, or what speaks its API, that is asked; empty: none."
     )

@@ -9,6 +9,7 @@ from tocsin_cluster.clusters import OneCluster, UnseenCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.port import Clusters
 from tocsin_contracts import (
+    ChangeProposed,
     FixIneffective,
     HypothesisFormed,
     InvestigationInconclusive,
@@ -31,6 +32,7 @@ from tocsin_validation.converging import Rules
 from tocsin_validation.nodes import Nodes
 from tocsin_validation.settings import Settings
 from tocsin_validation.state import ValidationState
+from tocsin_validation.surroundings import charting
 from tocsin_validation.surroundings.surveyor import Means
 
 log = logging.get(__name__)
@@ -55,7 +57,13 @@ def build(flags: Sequence[str] = ()) -> Service:
         rules=rules(settings),
         console=settings.public_url,
     )
-    means = Means(parts.reader, clock, settings.rules, seconds=settings.look_seconds)
+    means = Means(
+        parts.reader,
+        clock,
+        settings.rules,
+        helm=charting.found(settings.helm_binary),
+        seconds=settings.look_seconds,
+    )
 
     def run_in(nodes: Nodes) -> Subgraph[ValidationState]:
         return Subgraph("validation", graph.build(nodes), saver(parts.raw_redis))
@@ -66,6 +74,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts.bus.on(InvestigationInconclusive, handlers.on_inconclusive, allowed)
     parts.bus.on(PlanStale, handlers.on_plan_stale, allowed)
     parts.bus.on(FixIneffective, handlers.on_fix_ineffective, allowed)
+    amending = move(RunState.PR_OPEN, during=RunState.VALIDATING)
+    parts.bus.on(ChangeProposed, handlers.on_change_proposed, amending)
     return Service(
         settings=settings,
         port=settings.validation_port,

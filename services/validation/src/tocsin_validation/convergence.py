@@ -38,8 +38,12 @@ class Convergence:
         edits = tuple(state["edits"])
         if rival := await self._desk.rival(run_id, repository.name, key, edits):
             return {"answer": endings.rivalled(run_id, alert, rival)}
-        standing = await self._desk.standing(repository, key, branch, edits)
+        asked = state["hypothesis"].remark is not None
+        standing = await self._desk.standing(repository, key, branch, edits, exactly=asked)
         decision = converging.decide(standing, self._rules, self._clock.now())
+        remark = state["hypothesis"].remark
+        if remark and not isinstance(decision, Increment):
+            return {"answer": endings.dropped(run_id, remark, _why_no_commit(decision))}
         if isinstance(decision, Wait):
             raise TransientError(f"{key!r}: {decision.why}", retry_in=decision.seconds)
         return _next(state, decision, key)
@@ -80,6 +84,16 @@ def _next(state: ValidationState, decision: Decision, key: str) -> ValidationSta
             "carried": list(decision.edits),
         }
     return {"answer": _told(state, decision, key)}
+
+
+def _why_no_commit(decision: Decision) -> str:
+    """What a comment asked for is one more commit on the pull request, or nothing."""
+    match decision:
+        case Found(why=why):
+            return f"{decision.pull.url}: {why}"
+        case Wait(why=why):
+            return why
+    return "the pull request is not open any more"
 
 
 def _told(state: ValidationState, decision: Decision, key: str) -> list[Event]:

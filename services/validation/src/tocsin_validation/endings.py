@@ -10,7 +10,11 @@ from tocsin_contracts import (
     Event,
     Hypothesis,
     HypothesisRejected,
+    PlanDrafted,
+    ProposalDropped,
+    PullRequestFound,
     Rejection,
+    Remark,
     RunEscalated,
     RunFinished,
     RunId,
@@ -128,3 +132,27 @@ def rivalled(run_id: RunId, alert: Alert, rival: Rival) -> list[Event]:
             sentence=f"Run {rival.run_id} goes on with it: {why}.",
         ),
     ]
+
+
+def dropped(run_id: RunId, remark: Remark, why: str) -> list[Event]:
+    """Say that nothing comes of what a comment asked for; the pull request stays as it is."""
+    return [ProposalDropped(run_id=run_id, remark=remark, why=why)]
+
+
+def kept_open(run_id: RunId, hypothesis: Hypothesis, told: Sequence[Event]) -> Sequence[Event]:
+    """Return what is told; of a comment's proposal that is no plan, only why it is dropped."""
+    if hypothesis.remark is None or any(isinstance(one, PlanDrafted) for one in told):
+        return told
+    return dropped(run_id, hypothesis.remark, " ".join(filter(None, map(_why, told))))
+
+
+def _why(told: Event) -> str:
+    match told:
+        case ProposalDropped(why=why) | PullRequestFound(why=why):
+            return why
+        case RunFinished(sentence=sentence):
+            return sentence
+        case HypothesisRejected(checks=checks):
+            failed = (one for one in checks if one.verdict is CheckVerdict.FAIL)
+            return "; ".join(f"{one.check}: {one.detail}" for one in failed)
+    return ""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tocsin_contracts import (
     Alert,
+    ChangeProposed,
     EndReason,
     Event,
     FixIneffective,
@@ -38,9 +39,15 @@ class Handlers:
         """Draft anew on the base as it is now: a new plan, with a new approval."""
         if hashing.is_undo(event.issue_key):
             return await self._undone_anew(event)
-        return await self._validate(
+        told = await self._validate(
             event.run_id, event.id, event.alert, event.hypothesis, replaces=event.plan_hash
         )
+        return endings.kept_open(event.run_id, event.hypothesis, told)
+
+    async def on_change_proposed(self, event: ChangeProposed) -> Sequence[Event]:
+        """Turn what a comment asked for into a plan, or say why nothing comes of it."""
+        told = await self._validate(event.run_id, event.id, event.alert, event.hypothesis)
+        return endings.kept_open(event.run_id, event.hypothesis, told)
 
     async def on_fix_ineffective(self, event: FixIneffective) -> Sequence[Event]:
         """Propose the exact undo of a fix that did not help, or hand over."""

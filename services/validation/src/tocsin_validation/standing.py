@@ -36,9 +36,18 @@ class Desk:
         self._clock = clock
 
     async def standing(
-        self, repository: Repository, issue_key: str, head_branch: str, edits: Sequence[Edit]
+        self,
+        repository: Repository,
+        issue_key: str,
+        head_branch: str,
+        edits: Sequence[Edit],
+        *,
+        exactly: bool = False,
     ) -> Standing:
-        """Return what is known about an issue for which these edits of the base are found."""
+        """Return what is known about an issue for which these edits of the base are found.
+
+        Where they are wanted `exactly`, an amount that goes further is not good enough.
+        """
         standing = Standing(
             head_branch=head_branch,
             base_branch=repository.branch,
@@ -49,7 +58,8 @@ class Desk:
         if pull is None:
             return standing
         if pull.state is PullState.OPEN:
-            return replace(standing, lacking=await self._lacking(repository, pull, edits))
+            lacking = await self._lacking(repository, pull, edits, exactly)
+            return replace(standing, lacking=lacking)
         ended_at = pull.ended_at or await self._issues.ended(issue_key, pull.url, self._clock.now())
         return replace(standing, ended_at=ended_at)
 
@@ -86,12 +96,12 @@ class Desk:
             yield Seen(branch, at, pulls)
 
     async def _lacking(
-        self, repository: Repository, pull: PullRequest, edits: Sequence[Edit]
+        self, repository: Repository, pull: PullRequest, edits: Sequence[Edit], exactly: bool
     ) -> Lacking:
         files = await self._source.files(repository, pull.commit)
         touched = {edit.file: files[edit.file].data for edit in edits if edit.file in files}
         try:
-            return Lacking(await asyncio.to_thread(carried, edits, touched))
+            return Lacking(await asyncio.to_thread(carried, edits, touched, exactly=exactly))
         except EditRefused as refused:
             return Lacking(why=str(refused))
 

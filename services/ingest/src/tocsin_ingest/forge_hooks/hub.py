@@ -15,6 +15,7 @@ class User(Sent):
 
     id: int
     login: str = ""
+    type: str = ""
 
 
 class Repository(Sent):
@@ -69,7 +70,8 @@ class Hook(Sent):
     @property
     def author(self) -> ForgeAuthor:
         """Who did it, by an id that stays."""
-        return ForgeAuthor(id=str(self.sender.id), login=self.sender.login)
+        who = self.sender
+        return ForgeAuthor(id=str(who.id), login=who.login, is_bot=who.type == "Bot")
 
 
 class PullHook(Hook):

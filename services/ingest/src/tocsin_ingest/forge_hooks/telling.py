@@ -75,7 +75,9 @@ class Teller:
             number=number,
             head_branch=_name("branch", head_branch),
             url=values.link(url),
-            author=ForgeAuthor(id=line(author.id, NAME), login=line(author.login, NAME)),
+            author=author.model_copy(
+                update={"id": line(author.id, NAME), "login": line(author.login, NAME)}
+            ),
             body=_said(body),
             merged_commit=line(merged_commit, NAME),
             delivery=self._delivery,

@@ -34,10 +34,14 @@ _QUERY = 300
 
 
 class Gathering:
-    """Hooks that keep what tools answered and which models did; `now` tells the time."""
+    """Hooks that keep what tools answered and which models did; `now` tells the time.
 
-    def __init__(self, now: Callable[[], datetime]) -> None:
+    Ids begin with the prefix, which tells apart what was gathered for different works.
+    """
+
+    def __init__(self, now: Callable[[], datetime], prefix: str = PREFIX) -> None:
         self._now = now
+        self._prefix = prefix
 
     async def keep(self, step: Step, call: ToolCall, result: ToolResult) -> ToolResult | None:
         """Keep an answer as evidence and say its id; a call that was refused shows nothing."""
@@ -45,7 +49,7 @@ class Gathering:
             return None
         state, arguments = step.state, arguments_of(call) or {}
         kept = state.get(EVIDENCE, [])
-        id = f"{PREFIX}{len(kept) + 1}"
+        id = f"{self._prefix}{len(kept) + 1}"
         seen = _evidence(id, call.name, arguments, result, self._now())
         state[EVIDENCE] = [*kept, seen.model_dump(mode="json")]
         if result.status is Status.OK:
