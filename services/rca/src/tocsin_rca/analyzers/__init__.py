@@ -80,6 +80,7 @@ from tocsin_rca.analyzers.volume_attach import VolumeAttach
 from tocsin_rca.analyzers.volume_full import VolumeFull
 from tocsin_rca.analyzers.volume_rights import VolumeRights
 from tocsin_rca.evidence import Case
+from tocsin_rca.evidence.considering import considered
 from tocsin_rca.evidence.curing import cured
 
 
@@ -190,7 +191,12 @@ def load() -> Registry[Analyzer]:
 
 
 def analyze(case: Case, analyzers: Iterable[Analyzer]) -> tuple[Finding, ...]:
-    """Return the findings of all analyzers, with the undo of a commit that explains one."""
+    """Return the findings of all analyzers, with the undo of a commit that explains one.
+
+    Each says which other values were considered for its change.
+    """
     return tuple(
-        cured(case, finding) for analyzer in analyzers for finding in analyzer.analyze(case)
+        considered(case, cured(case, finding))
+        for analyzer in analyzers
+        for finding in analyzer.analyze(case)
     )

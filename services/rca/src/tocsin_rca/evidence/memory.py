@@ -28,3 +28,10 @@ def doubled(limit: Scalar) -> str | None:
     if now is None:
         return None
     return next((text for size, text in MEMORY if 2 * now <= size <= 4 * now), None)
+
+
+def fourfold(limit: Scalar) -> str | None:
+    """Return the largest usual size that is at most four times a limit; or None."""
+    now = bytes_of(limit)
+    found = [text for size, text in MEMORY if now is not None and 2 * now <= size <= 4 * now]
+    return found[-1] if found else None

@@ -112,6 +112,7 @@ def _finding(result: Submission, gathered: Gathered, agreeing: Finding | None) -
         evidence=tuple(dict.fromkeys(ids)),
         change=own or gathered.change,
         further=agreeing.further if agreeing and own else (),
+        considered=agreeing.considered if agreeing and own else (),
         because=_because(result, gathered, agreeing if own else None),
     )
 
