@@ -19,6 +19,7 @@ from tocsin_contracts import (
 from tocsin_gitops import config, secrets
 from tocsin_gitops.repositories import repositories
 from tocsin_kit import logging
+from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.issues import Issues
@@ -29,6 +30,7 @@ from tocsin_mcp.servers import Servers
 from tocsin_validation import checks, graph
 from tocsin_validation.assembly import Outside, assembled
 from tocsin_validation.converging import Rules
+from tocsin_validation.handlers import Handlers
 from tocsin_validation.nodes import Nodes
 from tocsin_validation.settings import Settings
 from tocsin_validation.state import ValidationState
@@ -69,13 +71,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         return Subgraph("validation", graph.build(nodes), saver(parts.raw_redis))
 
     handlers = assembled(outside, checks.load(), run_in, means)
-    allowed = move(RunState.VALIDATING)
-    parts.bus.on(HypothesisFormed, handlers.on_hypothesis_formed, allowed)
-    parts.bus.on(InvestigationInconclusive, handlers.on_inconclusive, allowed)
-    parts.bus.on(PlanStale, handlers.on_plan_stale, allowed)
-    parts.bus.on(FixIneffective, handlers.on_fix_ineffective, allowed)
-    amending = move(RunState.PR_OPEN, during=RunState.VALIDATING)
-    parts.bus.on(ChangeProposed, handlers.on_change_proposed, amending)
+    listen(parts.bus, handlers)
     return Service(
         settings=settings,
         port=settings.validation_port,
@@ -84,6 +80,17 @@ def build(flags: Sequence[str] = ()) -> Service:
         secrets=secrets.known(gitops, os.environ),
         notice=lambda: connecting.notice(servers),
     )
+
+
+def listen(bus: Bus, handlers: Handlers) -> None:
+    """Subscribe."""
+    allowed = move(RunState.VALIDATING)
+    bus.on(HypothesisFormed, handlers.on_hypothesis_formed, allowed)
+    bus.on(InvestigationInconclusive, handlers.on_inconclusive, allowed)
+    bus.on(PlanStale, handlers.on_plan_stale, allowed)
+    bus.on(FixIneffective, handlers.on_fix_ineffective, allowed)
+    amending = move(RunState.PR_OPEN, during=RunState.VALIDATING)
+    bus.on(ChangeProposed, handlers.on_change_proposed, amending)
 
 
 def clusters(settings: Settings, servers: Servers) -> Clusters:
