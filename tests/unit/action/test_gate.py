@@ -234,3 +234,22 @@ async def test_a_run_can_be_cancelled_before_there_is_a_plan(desk):
     answer = await desk.handlers().on_run_cancel_requested(build.run_cancel_requested())
     ended(answer, RunState.CANCELLED, EndReason.CANCELLED_BY_USER)
     assert desk.approvals.approvals == {}
+
+
+async def test_p4_a_run_whose_approval_was_taken_back_ends_though_its_alert_fires_again(desk):
+    """A worker died between the two: nobody can decide any more, so nobody is waited for."""
+    asked = await desk.ask()
+    await desk.approvals.withdraw(build.RUN, asked.plan.plan_hash)
+    again = build.alert_repeated(at=build.NOW + timedelta(hours=1))
+    desk.stands(RunState.AWAITING_APPROVAL, build.plan_drafted(plan=asked.plan), again)
+    finished = await cleared(desk)
+    ended(finished, RunState.NO_CHANGE, EndReason.ALERT_CLEARED)
+    assert finished.reopens_at == desk.clock.now(), "what fires is a new run's"
+
+
+async def test_p5_the_end_of_patience_with_an_older_plan_ends_no_newer_one(desk):
+    await desk.ask()
+    newer = desk.plan("512Mi")
+    desk.stands(RunState.AWAITING_APPROVAL, build.plan_drafted(plan=newer))
+    desk.clock.advance(PATIENCE.total_seconds())
+    assert await desk.handlers().on_approval_due(desk.timers.set[0]) == []

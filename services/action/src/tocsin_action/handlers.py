@@ -7,10 +7,10 @@ from tocsin_action.followed import still_open
 from tocsin_action.following import Following
 from tocsin_action.ports import Approvals, Clock, Reader
 from tocsin_action.proposals import Proposals
+from tocsin_action.proving import fires_again
 from tocsin_action.state import ActionState
 from tocsin_contracts import (
     AlertAccepted,
-    AlertRepeated,
     AlertResolved,
     ApprovalDenied,
     ApprovalExpired,
@@ -123,10 +123,10 @@ class Handlers:
         state = await self._approvals.expire(timer.run_id, timer.about)
         if state is ApprovalState.PENDING:
             raise TransientError("the approval is not due yet by the clock of this machine")
-        run = await self._runs.get(timer.run_id)
-        drafted = run.fact(PlanDrafted) if run else None
-        is_old = drafted is not None and drafted.plan.plan_hash != timer.about
-        if state is not ApprovalState.EXPIRED or is_old:
+        drafted = await self._newest(timer.run_id)
+        if state is not ApprovalState.EXPIRED or (
+            drafted and drafted.plan.plan_hash != timer.about
+        ):
             return []
         ending = RunFinished(
             run_id=timer.run_id,
@@ -151,7 +151,7 @@ class Handlers:
         run = await self._runs.get(event.run_id)
         if event.still_firing or run is None:
             return None
-        again = _fires_again(run, event)
+        again = fires_again(run, event)
         if again and not await self._is_taken_back(run):
             return None
         if not self._is_made(run, event):
@@ -183,9 +183,12 @@ class Handlers:
             raise TransientError(f"run {event.run_id!r}: its record is not made yet")
         return run.fact(AlertAccepted) is not None
 
-    async def _drafted(self, run_id: RunId, plan_hash: str) -> PlanDrafted:
+    async def _newest(self, run_id: RunId) -> PlanDrafted | None:
         run = await self._runs.get(run_id)
-        drafted = run.fact(PlanDrafted) if run else None
+        return run.fact(PlanDrafted) if run else None
+
+    async def _drafted(self, run_id: RunId, plan_hash: str) -> PlanDrafted:
+        drafted = await self._newest(run_id)
         if drafted is None or drafted.plan.plan_hash != plan_hash:
             raise PermanentError(f"run {run_id!r} has no plan {plan_hash[:12]!r} to apply")
         return drafted
@@ -193,15 +196,12 @@ class Handlers:
     async def _is_taken_back(self, run: Run) -> bool:
         """Whether nobody can decide any more: a worker died between that and the end of the run."""
         drafted = run.fact(PlanDrafted)
-        if drafted is None or run.state is not RunState.AWAITING_APPROVAL:
-            return False
-        approval = await self._approvals.get(run.id, drafted.plan.plan_hash)
-        return approval is not None and approval.state is ApprovalState.WITHDRAWN
+        approval = drafted and await self._approvals.get(run.id, drafted.plan.plan_hash)
+        return bool(approval and approval.state is ApprovalState.WITHDRAWN)
 
     async def _withdrawn(self, run_id: RunId) -> bool:
         """Close the waiting approval; False when somebody has said yes to it already."""
-        run = await self._runs.get(run_id)
-        drafted = run.fact(PlanDrafted) if run else None
+        drafted = await self._newest(run_id)
         if drafted is None:
             return True
         state = await self._approvals.withdraw(run_id, drafted.plan.plan_hash)
@@ -225,12 +225,6 @@ def _decided(event: PlanDrafted, state: ApprovalState) -> RunFinished:
         sentence=f"Plan {event.plan.short_hash} came up again after it was {state.value}: what was "
         "decided could not be carried out as it stands. Nothing was written.",
     )
-
-
-def _fires_again(run: Run, cleared: AlertResolved) -> bool:
-    """Whether an alert of the run came in after this one had cleared."""
-    repeated = run.fact(AlertRepeated)
-    return repeated is not None and repeated.at > cleared.at
 
 
 def _cleared(run: Run, reopens_at: datetime | None) -> RunFinished:

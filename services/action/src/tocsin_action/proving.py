@@ -51,14 +51,20 @@ def cleared_at(run: Run, tally: Tally | None) -> datetime | None:
 
     What the receiver counts is asked first: of several facts in one moment a record keeps any.
     """
-    resolved, repeated = run.fact(AlertResolved), run.fact(AlertRepeated)
+    resolved = run.fact(AlertResolved)
     if tally:
         seen = [one.last_seen for one in tally.members if one.status is AlertStatus.RESOLVED]
         known = resolved.at if resolved else tally.last_seen
         return None if tally.firing else max(seen, default=known)
-    if resolved is None or resolved.still_firing or (repeated and repeated.at > resolved.at):
+    if resolved is None or resolved.still_firing or fires_again(run, resolved):
         return None
     return resolved.at
+
+
+def fires_again(run: Run, cleared: AlertResolved) -> bool:
+    """Whether an alert of the run came in after this one had cleared."""
+    repeated = run.fact(AlertRepeated)
+    return repeated is not None and repeated.at > cleared.at
 
 
 def judge(
