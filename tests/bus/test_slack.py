@@ -270,7 +270,7 @@ async def test_newest_wins_after_a_rate_limit_and_what_was_overtaken_is_skipped(
     assert len(stage.world.replies) == 2
 
 
-@pytest.mark.parametrize("error", ["invalid_blocks", "msg_blocks_too_long"])
+@pytest.mark.parametrize("error", ["invalid_blocks", "msg_blocks_too_long", "invalid_arguments"])
 async def test_p7_refused_blocks_become_plain_words_with_a_link(stage, error):
     stage.world.faults["chat.postMessage"] = [Fault(error)]
     await stage.ask()
@@ -311,6 +311,21 @@ async def test_a_message_that_somebody_deleted_is_posted_anew(stage):
     await stage.ask()
     assert stage.card["ts"] != first["ts"]
     assert set(buttons(stage.card)) == {APPROVE, REJECT, REVIEW}
+
+
+async def test_a_reply_to_a_message_that_somebody_deleted_comes_below_a_new_one(stage):
+    await stage.ask()
+    stage.world.messages.clear()
+    granted = build.approval_granted()
+    stage.world.faults["chat.postMessage"] = [Fault("thread_not_found")]
+    with pytest.raises(TransientError, match="thread_not_found"):
+        await stage.tell(granted)
+    await stage.tell(granted)
+    assert set(buttons(stage.card)) == {APPROVE, REJECT, REVIEW}
+    (reply,) = stage.world.replies
+    assert reply["thread_ts"] == stage.card["ts"]
+    await stage.click(APPROVE)
+    assert len(stage.bus.published) == 1
 
 
 class Dies(Cards):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tocsin_contracts import AlertAccepted, AlertRepeated, Event, StormEnded, StormStarted
 from tocsin_kit.cards import Card
 from tocsin_kit.clock import Clock
-from tocsin_kit.errors import PermanentError
+from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.run_view import Run
 from tocsin_notifier.channels.slack import blocks, card, notes, text
 from tocsin_notifier.channels.slack.blocks import Shown
@@ -21,6 +21,7 @@ from tocsin_notifier.channels.slack.web import GoneError, Place, Web
 from tocsin_notifier.ports import Approvals, Cards, Message, Runs, Tallies
 
 CARD = "card"
+AT_ONCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,14 @@ class SlackChannel:
         return View(run=run, runs=runs, tally=tally, approval=approval)
 
     async def _tell(self, subject: str, shown: Card, event: Event, note: Note) -> None:
+        """Reply to the message; one that somebody deleted is posted anew before that."""
         place = Place(shown.channel, shown.ts)
-        await self._posting.once(subject, event.id, place, note.shown, loud=note.loud)
+        try:
+            await self._posting.once(subject, event.id, place, note.shown, loud=note.loud)
+        except GoneError as error:
+            await self._cards.forget(subject, CARD)
+            await self._cards.put(subject, shown.model_copy(update={"ts": "", "shown": ""}))
+            raise TransientError(str(error), retry_in=AT_ONCE) from None
 
     async def _tell_plainly(self, message: Message, event: Event) -> None:
         """Post what stands for no run: a storm, or a run that the store forgot."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from tocsin_contracts import ApprovalRequested
+from tocsin_contracts import ApprovalRequested, Risk
 from tocsin_contracts.views import DecisionKind
 from tocsin_kit import logging
 from tocsin_kit.approvals import Approval
@@ -15,7 +15,6 @@ from tocsin_notifier.channels.slack import answers, blocks, payloads
 from tocsin_notifier.channels.slack.buttons import Ticket
 from tocsin_notifier.channels.slack.card import APPROVE, REJECT, Surroundings
 from tocsin_notifier.channels.slack.payloads import Memory, Payload
-from tocsin_notifier.channels.slack.view import View
 from tocsin_notifier.channels.slack.voice import Voice
 from tocsin_notifier.ports import Approvals, Runs
 
@@ -134,7 +133,7 @@ class Clicks:
         if asked.plan.short_hash != ticket.plan:
             raise UndecidedError(answers.replaced(asked.plan.short_hash))
         granted = click.answer is DecisionKind.GRANTED
-        if granted and View(run=run, approval=approval).needs_console:
+        if granted and asked.plan.risk is Risk.HIGH:
             raise UndecidedError(answers.only_console(self._around.page(run.id)))
         if not granted and payload.type != SENT:
             await self._ask_why(payload, click, approval, by)

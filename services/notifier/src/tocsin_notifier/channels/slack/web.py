@@ -31,7 +31,14 @@ SLACK = timedelta(seconds=60)
 """How far the clocks of Slack and of this machine may be apart."""
 
 UNREADABLE = frozenset(
-    ("invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text")
+    (
+        "invalid_arguments",
+        "invalid_blocks",
+        "invalid_blocks_format",
+        "msg_blocks_too_long",
+        "msg_too_long",
+        "no_text",
+    )
 )
 GONE = frozenset(("message_not_found", "cant_update_message", "thread_not_found"))
 BLIND = frozenset(("missing_scope", "not_allowed_token_type", "not_in_channel"))
@@ -91,7 +98,8 @@ class Web:
     async def post(self, place: Place, shown: Shown, key: str, *, loud: bool = False) -> Place:
         """Post a message, or a reply if the place has a message; `key` finds it again."""
         thread = {"thread_ts": place.ts, "reply_broadcast": loud} if place.ts else {}
-        body = {**_body(place.channel, shown, key), **thread}
+        unfolded = {"unfurl_links": False, "unfurl_media": False}
+        body = {**_body(place.channel, shown, key), **unfolded, **thread}
         answer = await self._call("chat.postMessage", body)
         return Place(str(answer["channel"]), str(answer["ts"]))
 
@@ -183,8 +191,6 @@ def _body(channel: str, shown: Shown, key: str) -> dict[str, Any]:
         "channel": channel,
         "text": shown.text,
         "blocks": list(shown.blocks),
-        "unfurl_links": False,
-        "unfurl_media": False,
         "metadata": {"event_type": EVENT_TYPE, "event_payload": {"key": _digest(key)}},
     }
 
