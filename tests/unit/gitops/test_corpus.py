@@ -2,6 +2,7 @@
 
 import copy
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tocsin_contracts import Edit, EditOp, FieldChange, ObjectRef
 from tocsin_gitops import manifests, structure, trees
-from tocsin_gitops.diffs import unified_diff
+from tocsin_gitops.diffs import reverse_diff, unified_diff
 from tocsin_gitops.editing import EditRefused, apply
 from tocsin_gitops.locate import Located, locate
 from tocsin_gitops.splice import set_scalar
@@ -227,6 +228,18 @@ def test_what_is_not_provably_safe_is_refused_for_the_right_reason(number, kind,
     with pytest.raises(EditRefused) as refused:
         applied(setting(number, kind, path, old, "7"))
     assert why in str(refused.value)
+
+
+@pytest.mark.parametrize("case", SET, ids=str)
+def test_git_takes_every_edit_back_from_its_reverse_diff(tmp_path, case):
+    one = setting(*case)
+    after = applied(one)
+    target = tmp_path / one.file
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(after)
+    patch = reverse_diff(FILES, {one.file: after}).encode()
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=patch, check=True)
+    assert target.read_bytes() == FILES[one.file]
 
 
 def test_d6_one_value_of_a_folder_of_odd_files_is_one_line_in_one_file():

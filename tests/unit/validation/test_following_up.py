@@ -149,6 +149,9 @@ async def test_a_fix_that_did_not_help_gets_an_undo_with_a_branch_and_a_yes_of_i
     assert plan.head_branch != fixed.head_branch
     assert plan.plan_hash == hashing.plan_hash(plan, "r1")
     assert plan.title == f"Undo: {fixed.title}"
+    assert f"- {told.url} was merged" in plan.body
+    shown = [line for line in plan.body.splitlines() if line.startswith("+ ")]
+    assert [line.strip("+ ") for line in shown] == ['memory: "256Mi"  # be careful']
     assert len(world.forge.asked) == 1, "nothing is written before the yes"
     opened = await world.write(drafted)
     assert opened.head_branch == plan.head_branch

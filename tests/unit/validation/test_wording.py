@@ -168,6 +168,16 @@ def test_git_reads_our_trailers_from_the_commit_and_nobody_elses(tmp_path, words
     assert found["Tocsin-Plan"] == plan.plan_hash
 
 
+def test_words_of_others_call_nobody_and_close_nothing():
+    words = "@team/all: fixes #12, closes shop/web#7, image reg.example/a@sha256:1f"
+    finding = build.finding(summary=words, because=words)
+    one = change(hypothesis=build.hypothesis(finding=finding), alert=build.alert(title=words))
+    plan = drafting.plan(build.RUN, one, judged(reasons=(words,)), "1" * 40)
+    for text in (plan.body, messages.commit(plan.title, plan.body)):
+        assert not re.search(r"(?<!\w)@\w|#\d", text)
+        assert "reg.example/a@sha256:1f" in text
+
+
 LONG = st.sampled_from(["y" * 9000, "<" * 600, "`" * 600, "é\u0301" * 400, "a\nb", "💥" * 500])
 
 

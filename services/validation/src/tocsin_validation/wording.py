@@ -21,6 +21,8 @@ _SECTION = 7_000
 _CHECKS = 14_000
 _PLAIN = str.maketrans({"`": "'", "<": "\u2039"})
 _MARKS = {CheckVerdict.PASS: "✓", CheckVerdict.FAIL: "✗", CheckVerdict.UNKNOWN: "?"}
+_CALLS = str.maketrans({"@": "\uff20", "#": "\uff03"})
+_CALLING = re.compile(r"(?<!\w)@(?=\w)|#(?=\d)")
 _FENCE = re.compile(r"`{3,}")
 _NO_PATCH = "Revert this commit with `git revert`; nothing else was touched."
 
@@ -80,6 +82,11 @@ def body(
     return "\n\n".join((*parts, f"## Undo\n\n{_undo(change, room)}", *end)) + "\n"
 
 
+def _quiet(words: object) -> str:
+    """The same, calling nobody by name and closing nothing by number when it is merged."""
+    return _CALLING.sub(lambda found: found.group().translate(_CALLS), said(words))
+
+
 def _undo(change: Proposed, room: int) -> str:
     """The patch that takes the change back, if a block of text keeps every byte of it."""
     patch = reverse_diff(change.before, change.after)
@@ -96,7 +103,7 @@ def _undo(change: Proposed, room: int) -> str:
 
 def _run(run_id: RunId, alert: Alert, console: str) -> str:
     where = f"{console.rstrip('/')}/runs/{run_id}" if console else run_id
-    return f"Alert: {said(alert.title)} · Run: {where}"
+    return f"Alert: {_quiet(alert.title)} · Run: {where}"
 
 
 def _trailers(run_id: RunId, change: Proposed) -> str:
@@ -133,7 +140,7 @@ def _verdict(check: CheckResult) -> str:
 
 def _bullets(told: Iterable[str], most: int) -> str:
     """One line each, as many as there is room for, and how many are left out."""
-    lines = [f"- {said(one)}" for one in told]
+    lines = [f"- {_quiet(one)}" for one in told]
     kept, length = 0, 0
     while kept < len(lines) and length + len(lines[kept]) < most:
         length += len(lines[kept]) + 1
