@@ -4,7 +4,7 @@ import asyncio
 import functools
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -22,6 +22,7 @@ CONNECT_SECONDS, STALL_SECONDS, MOST_SECONDS = 10.0, 30.0, 60.0
 MOST_BYTES = 8 * 1024 * 1024
 UNAUTHORIZED = 401
 
+_STALLS = httpx.Timeout(STALL_SECONDS, connect=CONNECT_SECONDS)
 _USUAL = {HostType.GITHUB: "/api/v3", HostType.GITLAB: "/api/v4", HostType.GITEA: "/api/v1"}
 _HEADERS = {
     HostType.GITHUB: {
@@ -105,13 +106,19 @@ class ForgeClient:
         asked = f"{self.provider.host}: {method} {path}"
         token = await self._tokens.token(repository)
         headers = self._headers(token)
-        async with self._http(asked) as http:
-            request = http.build_request(method, self._base + path, headers=headers, **content)
-            response = await http.send(request, stream=True)
+        stalls = {"timeout": _STALLS.as_dict()}
+        request = httpx.Request(
+            method, self._base + path, headers=headers, extensions=stalls, **content
+        )
+        async with (
+            self._way(asked) as way,
+            aclosing(await way.handle_async_request(request)) as response,
+        ):
             body = await _body(asked, response)
         if not response.is_success:
             raise self._failure(asked, repository, token, response, body)
-        return _read(asked, shape, body)
+        answer: T = _read(asked, shape, body)
+        return answer
 
     def _headers(self, token: str) -> dict[str, str]:
         always = {"user-agent": "tocsin", "accept-encoding": "identity"}
@@ -132,17 +139,14 @@ class ForgeClient:
         return failures.meaning(refusal, self._tokens.needs, self.clock.now())
 
     @asynccontextmanager
-    async def _http(self, asked: str) -> AsyncIterator[httpx.AsyncClient]:
+    async def _way(self, asked: str) -> AsyncIterator[httpx.AsyncBaseTransport]:
         """One request's connection; whatever the library calls a fault is ours when it ends."""
-        client = httpx.AsyncClient(
-            transport=self._transport or _transport(self.provider.proxy),
-            timeout=httpx.Timeout(STALL_SECONDS, connect=CONNECT_SECONDS),
-            follow_redirects=False,
-            trust_env=False,
-        )
         try:
-            async with asyncio.timeout(MOST_SECONDS), client:
-                yield client
+            async with (
+                asyncio.timeout(MOST_SECONDS),
+                self._transport or _transport(self.provider.proxy) as way,
+            ):
+                yield way
         except httpx.TimeoutException as error:
             raise TransientError(f"{asked}: no answer for {STALL_SECONDS:g} s") from error
         except httpx.HTTPError as error:
@@ -181,9 +185,15 @@ async def _body(asked: str, response: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _read(asked: str, shape: type[T], body: bytes) -> T:
+@functools.cache
+def _adapter(shape: Any) -> TypeAdapter[Any]:
+    """Making one takes longer than reading an answer."""
+    return TypeAdapter(shape)
+
+
+def _read(asked: str, shape: Any, body: bytes) -> Any:
     try:
-        return TypeAdapter(shape).validate_json(body or b"null")
+        return _adapter(shape).validate_json(body or b"null")
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"]) or "the whole"
