@@ -223,11 +223,11 @@ async def test_a_repository_that_is_not_there_and_a_branch_that_is_not_there_are
     assert "look at its name" in await world.refused()
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
-async def test_a_host_in_trouble_may_be_asked_again(world, status):
-    world.server.refuses = status
-    with pytest.raises(TransientError, match=HOST):
-        await world.source().head(world.repo)
+async def test_a_host_in_trouble_may_be_asked_again(world):
+    for status in (429, 500, 503):
+        world.server.refuses = status
+        with pytest.raises(TransientError, match=HOST):
+            await world.source().head(world.repo)
     world.server.refuses = 0
     assert await world.source().head(world.repo) == world.remote.head("main")
 
@@ -312,14 +312,14 @@ async def test_a_start_without_the_host_is_a_warning_and_no_end(world):
 
 
 async def test_many_packs_become_one(world, monkeypatch):
-    monkeypatch.setattr("tocsin_gitops.fetching.MOST_PACKS", 2)
+    monkeypatch.setattr("tocsin_gitops.fetching.MOST_PACKS", 1)
     source = world.source(fresh=True)
-    for number in range(4):
+    for number in range(2):
         world.remote.push("main", {"a.yaml": f"a: {number}\n".encode()})
         world.clock.advance(1)
         await source.head(world.repo)
-    assert len(list(world.repo.git_dir.glob("objects/pack/*.pack"))) <= 3
-    assert len(await source.commits(world.repo, await source.head(world.repo))) == 5
+    assert len(list(world.repo.git_dir.glob("objects/pack/*.pack"))) == 1
+    assert len(await source.commits(world.repo, world.remote.head("main"))) == 3
 
 
 async def test_a_folder_that_cannot_be_written_is_named(world):

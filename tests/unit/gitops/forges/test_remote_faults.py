@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tocsin_gitops.forges import BranchTaken
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_testing.forges import remote_world
-from tocsin_testing.forges.faults import FAULTS
+from tocsin_testing.forges.faults import FAULTS, positions
 from tocsin_testing.forges.loose import Loose
 from tocsin_testing.forges.remote_world import AFTER, BRANCH, KINDS, RemoteWorld
 
@@ -96,7 +96,7 @@ async def test_whatever_fails_at_any_call_it_happens_once(git, kind, act, fault)
     start, pulls, before = git.head(BRANCH), list(ready.fake.pulls), len(ready.wire.seen)
     await ACTS[act](ready)
     calls = len(ready.wire.seen) - before
-    for position in range(calls):
+    for position in positions(fault, calls):
         back(git, start)
         world = remote_world.world(kind, git)
         world.fake.pulls = [replace(pull, title=world.request().title) for pull in pulls]
@@ -128,7 +128,7 @@ async def test_workers_that_write_at_once_make_one_of_everything(git, kind, act)
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.value)
 def test_whatever_row_of_faults_there_is_at_most_one_of_everything(origin, kind, data):
     rows = st.lists(st.sampled_from([None, *FAULTS]), min_size=10, max_size=40)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,16 @@ FAULTS: Mapping[str, Answer] = {
     "403-rate": answering(403, "You have exceeded a secondary rate limit"),
     "500": answering(500, "Oops"),
 }
+
+_ALIKE = ("429", "403-rate", "500")
+
+
+def positions(fault: str, calls: int) -> Sequence[int]:
+    """Return which of so many requests to fail: all, or the first and the last.
+
+    Nothing behind the client tells a host that asks for patience from one that is not there.
+    """
+    return sorted({0, calls - 1}) if fault in _ALIKE else range(calls)
 
 
 @dataclass

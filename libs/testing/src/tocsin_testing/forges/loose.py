@@ -44,8 +44,10 @@ class Loose(Bare):
 
     def head(self, branch: str) -> str | None:
         """Return where a branch is, or None."""
-        ref = self._ref(branch)
-        return ref.read_text(encoding="ascii").strip() if ref.is_file() else None
+        try:
+            return self._ref(branch).read_text(encoding="ascii").strip()
+        except OSError:
+            return None
 
     def move(self, branch: str, to: str, old: str | None) -> None:
         """Move a branch that is still where it was (None: not there) to a commit."""
@@ -136,10 +138,10 @@ class Loose(Bare):
         return False
 
     def _file(self, oid: str) -> Path:
-        return self.git_dir / "objects" / oid[:2] / oid[2:]
+        return Path(f"{self.git_dir}/objects/{oid[:2]}/{oid[2:]}")
 
     def _ref(self, branch: str) -> Path:
-        return self.git_dir / "refs" / "heads" / branch
+        return Path(f"{self.git_dir}/refs/heads/{branch}")
 
     def _files(self, tree: str, above: str) -> Iterator[Entry]:
         for entry in self.folder(tree):
