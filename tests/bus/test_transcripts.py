@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tocsin_agents.limits.budgets import Limits
+from tocsin_agents.limits.ledger import MemoryLedger
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.outputs import PAGE_CHARACTERS, READ_OUTPUT
 from tocsin_agents.loop.state import TYPES
@@ -16,6 +17,7 @@ from tocsin_kit import graphs, keys, store
 from tocsin_kit.outputs import RedisOutputs
 from tocsin_kit.recordings import Recordings, Transcripts
 from tocsin_kit.redaction import Redactor
+from tocsin_kit.spending import Spending
 from tocsin_rca import replay
 from tocsin_rca.evidence.comparison import summary
 from tocsin_rca.investigation import telling
@@ -181,6 +183,16 @@ async def test_a_pause_and_what_people_answered_is_replayed(place, redis):
     assert isinstance(told, HypothesisFormed)
     found = await replayed(redis)
     assert (found.differences, found.now) == ((), summary(told))
+
+
+async def test_a_limit_of_the_day_that_others_used_up_ends_the_replay_too(place, redis):
+    ledger = MemoryLedger()
+    await ledger.count("another source", Spending(tokens=10))
+    low = replace(place.engine, limits=Limits(day={"tokens": 20}), ledger=ledger)
+    told = await opened(replace(place, engine=low), looks(), submits())
+    assert "limited" in told.why
+    found = await replayed(redis)
+    assert (found.differences, found.now, found.model_answers) == ((), summary(told), 1)
 
 
 async def test_a_model_that_refused_refuses_again(place, redis):

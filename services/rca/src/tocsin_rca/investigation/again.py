@@ -61,6 +61,7 @@ async def _told(
     looks = recording.model_copy(update={"heard": {**recording.heard, **prompter.looks}})
     engine = Engine(
         limits=prompter.beginning.limits,
+        ledger=prompter,
         outputs=MemoryOutputs(redactor=Redactor()),
         skills=skills,
         clock=lambda: prompter.elapsed,

@@ -1,6 +1,6 @@
 """Put an agent to work on one attempt, and say what its work comes to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -107,7 +107,8 @@ class Investigator:
         rejected = [one.cause for one in known.rejections]
         now = scene.world.clock.now
         agent = investigator(scene.model, scene.tools, rejected, now, scene.sub_agents)
-        return Loop(agent, self._engine, self._saver)
+        ledger = scene.minutes.kept(self._engine.ledger)
+        return Loop(agent, replace(self._engine, ledger=ledger), self._saver)
 
     def _work(self, known: Known, scene: Scene) -> Work:
         call = self._engine.limits.call

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from tocsin_agents.limits.budgets import Limits
+from tocsin_agents.limits.budgets import Limit, Limits
+from tocsin_agents.limits.ledger import Ledger
 from tocsin_agents.models.port import Model
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.port import Toolset
@@ -18,7 +19,7 @@ from tocsin_rca.investigation.known import Answer, Known
 from tocsin_rca.ports import Transcripts, World
 from tocsin_rca.recording.entries import Beginning, End, Granted
 from tocsin_rca.recording.prompter import Prompter
-from tocsin_rca.recording.scribe import RecordedModel, RecordedTools, Scribe
+from tocsin_rca.recording.scribe import RecordedLedger, RecordedModel, RecordedTools, Scribe
 from tocsin_rca.recording.worlds import taped
 
 
@@ -27,6 +28,9 @@ class Minutes(Protocol):
 
     async def began(self, scene: "Scene") -> None:
         """Hear with what it begins."""
+
+    def kept(self, ledger: Ledger) -> Ledger:
+        """Return a ledger of which it is heard what it says."""
 
     async def granted(self, extension: Extension, model_calls: int) -> None:
         """Hear what people answered to a pause after so many calls of the model."""
@@ -40,6 +44,10 @@ class Unheard:
 
     async def began(self, scene: "Scene") -> None:
         """Keep nothing."""
+
+    def kept(self, ledger: Ledger) -> Ledger:
+        """Keep nothing."""
+        return ledger
 
     async def granted(self, extension: Extension, model_calls: int) -> None:
         """Keep nothing."""
@@ -132,6 +140,11 @@ class Written:
             sub_agents=scene.sub_agents,
         )
         await self.scribe.once("begin", told)
+
+    def kept(self, ledger: Ledger) -> Ledger:
+        """Have it written what the ledger says, where a limit depends on that."""
+        bounded = {self.limits.source, self.limits.day} - {Limit()}
+        return RecordedLedger(ledger, self.scribe) if bounded else ledger
 
     async def granted(self, extension: Extension, model_calls: int) -> None:
         """Write it."""

@@ -9,6 +9,7 @@ from tocsin_agents.limits.budgets import Limits
 from tocsin_agents.models.port import Answer
 from tocsin_agents.tools.port import ToolResult, ToolSpec
 from tocsin_contracts import ClusterContext, Extension, Value
+from tocsin_kit.spending import Spending
 from tocsin_rca.evidence.comparison import Summary
 from tocsin_rca.recording.tape import Heard
 
@@ -66,6 +67,13 @@ class Listing(Value):
     """The tools that there were when a model was asked."""
 
     tools: tuple[ToolSpec, ...]
+
+
+class Accounts(Value):
+    """What a source, and everybody together, had spent that day when a model was to be asked."""
+
+    of_source: Spending = Spending()
+    of_day: Spending = Spending()
 
 
 class Granted(Value):

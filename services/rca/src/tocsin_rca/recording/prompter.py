@@ -19,8 +19,10 @@ from tocsin_agents.models.port import (
 from tocsin_agents.tools.port import Identity, Tool, ToolContext, ToolResult, ToolSpec
 from tocsin_contracts import Extension, Value
 from tocsin_kit.errors import PermanentError
+from tocsin_kit.spending import Spending
 from tocsin_rca.recording import digests
 from tocsin_rca.recording.entries import (
+    Accounts,
     Beginning,
     End,
     Exchange,
@@ -84,6 +86,18 @@ class Prompter:
     def looks(self) -> dict[str, Heard]:
         """What was looked up, by its question."""
         return {one.question: one.heard for _, one in _all(self._entries, "look:", Look)}
+
+    async def today(self, source: str) -> tuple[Spending, Spending]:
+        """Return what was spent that day before this exchange; nothing where no limit holds."""
+        del source
+        seen = self._entries.get(f"ledger:{self._number:04}")
+        found = _read(Accounts, seen) if seen else Accounts()
+        return found.of_source, found.of_day
+
+    async def count(self, source: str, spent: Spending) -> tuple[Spending, Spending]:
+        """Count nothing: what was spent then is known."""
+        del spent
+        return await self.today(source)
 
     async def answer(self, question: Question, on_text: OnText | None = None) -> Answer:
         """Return what the model answered to this very question then."""

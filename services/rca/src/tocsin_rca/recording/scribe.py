@@ -8,15 +8,17 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
+from tocsin_agents.limits.ledger import Ledger
 from tocsin_agents.models.port import Answer, Model, ModelAwayError, OnText, Question
 from tocsin_agents.tools.port import Identity, Tool, ToolContext, ToolResult, Toolset, ToolSpec
 from tocsin_contracts import RunId, Value
 from tocsin_kit import logging
 from tocsin_kit.errors import PermanentError, TocsinError
+from tocsin_kit.spending import Spending
 from tocsin_kit.untrusted import line
 from tocsin_rca.ports import Transcripts
 from tocsin_rca.recording import digests
-from tocsin_rca.recording.entries import Exchange, Listing, Look, ToolUse
+from tocsin_rca.recording.entries import Accounts, Exchange, Listing, Look, ToolUse
 from tocsin_rca.recording.masking import Masking
 from tocsin_rca.recording.tape import Heard
 
@@ -99,6 +101,10 @@ class Scribe:
             self._came += 1
             await self.write(name, use.model_copy(update={"order": self._came}))
 
+    async def looked(self, accounts: Accounts) -> None:
+        """Write what was spent before the next exchange."""
+        await self.write(f"ledger:{len(self._numbers):04}", accounts)
+
     async def answer(
         self, question: str, kind: TypeAdapter[T], ask: Callable[[], Awaitable[T]]
     ) -> T:
@@ -145,6 +151,24 @@ class RecordedModel:
         took = {"answer": spoken, "seconds": self._clock() - since}
         await self._scribe.write(name, begun.model_copy(update=took))
         return answer
+
+
+class RecordedLedger:
+    """A ledger of which it is written down what it said before each exchange."""
+
+    def __init__(self, ledger: Ledger, scribe: Scribe) -> None:
+        self._ledger = ledger
+        self._scribe = scribe
+
+    async def today(self, source: str) -> tuple[Spending, Spending]:
+        """Look, and write down what was seen."""
+        of_source, of_day = await self._ledger.today(source)
+        await self._scribe.looked(Accounts(of_source=of_source, of_day=of_day))
+        return of_source, of_day
+
+    async def count(self, source: str, spent: Spending) -> tuple[Spending, Spending]:
+        """Count."""
+        return await self._ledger.count(source, spent)
 
 
 class RecordedTools:
