@@ -2,8 +2,8 @@ from tocsin_cluster.manifest import Manifest
 from tocsin_validation.facts import told
 
 
-def budget(app="payments-api", **spec):
-    selector = {"matchLabels": {"app": app}}
+def budget(app="payments-api", selector=None, **spec):
+    selector = {"matchLabels": {"app": app}} if selector is None else selector
     return Manifest(
         {
             "kind": "PodDisruptionBudget",
@@ -17,6 +17,7 @@ def samples(make):
     def with_budget(**spec):
         return make.scaling(budgets=told((budget(**spec),)))
 
+    rule = {"key": "tier", "operator": "Exists"}
     return {
         "passing": (
             make.change(),
@@ -30,6 +31,10 @@ def samples(make):
             with_budget(minAvailable="100%"),
             with_budget(minAvailable="67%"),
             with_budget(maxUnavailable=0),
+            with_budget(selector={}, minAvailable=3),
         ),
-        "unknown": (make.scaling(budgets=make.unknown()),),
+        "unknown": (
+            make.scaling(budgets=make.unknown()),
+            with_budget(selector={"matchExpressions": [rule]}, minAvailable=3),
+        ),
     }

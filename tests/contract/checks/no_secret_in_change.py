@@ -6,6 +6,7 @@ def samples(make):
         "passing": (make.change(), added(b"# a comment\n")),
         "failing": (
             added(b"# password: hunter2hunter2\n"),
+            added(b"++ password: hunter2hunter2\n"),
             added(b"# ghp_abcdefghijklmnopqrstuvwxyz0123456789\n"),
             added(b"# -----BEGIN RSA PRIVATE KEY-----\n"),
         ),

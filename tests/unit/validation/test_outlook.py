@@ -126,6 +126,14 @@ def test_a_request_that_is_not_written_is_as_much_as_the_limit():
     assert needs["limits.cpu"] == 1
 
 
+def asks(memory, **more):
+    return {"resources": {"requests": {"memory": memory}}, **more}
+
+
+def pod(spec):
+    return Manifest({"kind": "Pod", "spec": spec})
+
+
 def test_a_pod_needs_as_much_as_its_largest_init_container():
     spec = {"containers": [{"resources": {"requests": {"memory": "1Gi"}}}],
             "initContainers": [{"resources": {"requests": {"memory": "3Gi"}}}]}  # fmt: skip
@@ -142,7 +150,57 @@ def test_what_all_pods_ask_for_more_is_told_with_its_share_of_the_quota():
     told_ = effects(proposed(quotas=told((Manifest(quota),))))
     assert "limits.memory: +512 MiB x 6 pod(s), +3 GiB in all." in told_
     assert "Quota compute: limits.memory goes from 26 % to 41 %." in told_
-    assert told_[0] == (f"The 6 pod(s) of {REF} are replaced by new ones, one after the other.")
+    assert told_[0] == (f"The 6 pod(s) of {REF} are replaced by new ones, a few at a time.")
+
+
+def test_an_init_container_that_is_always_restarted_runs_beside_the_others():
+    beside = asks("1Gi", restartPolicy="Always")
+    spec = {"containers": [asks("2Gi")], "initContainers": [asks("2Gi"), beside]}
+    assert amounts.needs(pod(spec))["requests.memory"] == 3 * 1024**3
+    spec["initContainers"] = [beside, asks("4Gi")]
+    assert amounts.needs(pod(spec))["requests.memory"] == 5 * 1024**3
+
+
+def test_a_little_is_told_as_a_little_and_not_as_nothing():
+    assert amounts.size(amounts.read("5m"), "requests.cpu") == "+0.005 CPU"
+    assert amounts.size(amounts.read("250m"), "requests.cpu") == "+0.25 CPU"
+
+
+def test_where_pods_and_what_each_asks_for_change_no_product_is_made_up():
+    one = change(("spec", "replicas"), old=6, new=8)
+    finding = build.finding(change=one, further=(change(),))
+    told_ = effects(replace(proposed(one), hypothesis=build.hypothesis(finding=finding)))
+    assert "limits.memory: +512 MiB for each pod, +5 GiB in all." in told_
+
+
+@pytest.mark.parametrize(
+    ("raw", "pods"),
+    [
+        ({"kind": "Deployment", "spec": {}}, None),
+        ({"kind": "DaemonSet", "spec": {}}, None),
+        ({"kind": "DaemonSet", "status": {"desiredNumberScheduled": 4}}, 4),
+        ({"kind": "Job", "spec": {"parallelism": 3}}, 3),
+        ({"kind": "CronJob", "spec": {"jobTemplate": {"spec": {"parallelism": 2}}}}, 2),
+        ({"kind": "CronJob", "spec": {"jobTemplate": {"spec": {}}}}, 1),
+        ({"kind": "Pod", "spec": {}}, 1),
+    ],
+)
+def test_how_many_pods_there_are_is_read_and_not_assumed(raw, pods):
+    assert amounts.replicas(Manifest(raw)) == pods
+
+
+def test_where_the_number_of_pods_is_not_told_no_sum_is():
+    spec = {key: value for key, value in RAW["spec"].items() if key != "replicas"}
+    assert effects(proposed(live={**RAW, "spec": spec})) == (
+        f"The pods of {REF} are replaced by new ones, a few at a time.",
+    )
+
+
+def test_what_is_replaced_only_by_hand_is_told_so():
+    spec = {**RAW["spec"], "updateStrategy": {"type": "OnDelete"}}
+    assert effects(proposed(live={**RAW, "spec": spec}))[0].endswith(
+        "are replaced by new ones, each once somebody deletes it."
+    )
 
 
 def test_a_cost_is_told_only_where_prices_are_configured():

@@ -198,11 +198,58 @@ async def test_the_newest_commits_of_the_file_are_known():
 
 async def test_pull_requests_of_others_on_the_same_file_are_known_and_ours_are_not():
     source = FakeRepositories()
-    for number, branch in enumerate(("tocsin/mine", "tocsin/mine-2", "theirs", "afar"), start=1):
+    for number, branch in enumerate(
+        ("tocsin/mine", "tocsin/mine-2", "theirs", "afar", "tocsin/mine-too"), 1
+    ):
         source.open(REPO, branch)
         source.touches[REPO, number] = ("README.md",) if branch == "afar" else (FILE,)
     around = await look(Living(WORKLOAD), source=source)
-    assert around.competing.value == (f"local://{REPO}/3",)
+    assert set(around.competing.value) == {f"local://{REPO}/3", f"local://{REPO}/5"}
+
+
+async def test_a_pull_request_of_more_files_than_are_listed_is_not_known_to_be_elsewhere():
+    source = FakeRepositories()
+    source.open(REPO, "theirs")
+    source.touches[REPO, 1] = tuple(f"{n}.md" for n in range(300))
+    around = await look(Living(WORKLOAD), source=source)
+    assert around.competing.value is None
+
+
+async def test_commits_of_every_edited_file_are_known_the_newest_first():
+    source = FakeRepositories()
+    later = build.NOW + timedelta(minutes=1)
+    source.log = [Commit("c" * 40, "", "ana", build.NOW, "x", (FILE,)),
+                  Commit("d" * 40, "", "ana", later, "y", ("other.yaml",))]  # fmt: skip
+    change = proposed(edits=(EDIT, EDIT.model_copy(update={"file": "other.yaml"})))
+    around = await look(Living(WORKLOAD), change, source)
+    assert [one.sha for one in around.later.value] == ["d" * 40, "c" * 40]
+
+
+async def test_the_oldest_version_is_told_by_numbers_and_not_by_letters():
+    nodes = [named("Node", text, "", status={"nodeInfo": {"kubeletVersion": text}})
+             for text in ("v1.31.2", "v1.30.9-eks-113cf36")]  # fmt: skip
+    assert (await look(Living(WORKLOAD, *nodes))).version == "v1.30.9-eks-113cf36"
+
+
+class Named:
+    """Remembers which cluster was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def named(self, cluster):
+        self.asked.append(cluster)
+        return Living(WORKLOAD)
+
+
+async def test_the_cluster_that_only_a_label_names_is_the_one_that_is_looked_at():
+    clusters = Named()
+    alert = build.alert(workload=None, labels={"cluster": "east"})
+    repository = Repository(name=REPO, git_dir=Path("none.git"), paths=("apps/**",))
+    pinned = Pinned(repository, "1" * 40, {FILE: BlobFile(MANIFEST, "100644")})
+    surveyor = Surveyor(FakeRepositories(), clusters, Means(kubectl=""))
+    await surveyor.look(RunId(build.RUN), proposed(alert=alert), pinned)
+    assert clusters.asked == ["east"]
 
 
 class Crowded(FakeRepositories):

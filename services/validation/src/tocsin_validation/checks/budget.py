@@ -1,6 +1,6 @@
 """Can pods still be moved, with the disruption budgets as they are?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tocsin_cluster.manifest import Manifest, dig, texts
 from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode
@@ -16,7 +16,7 @@ class BudgetLeavesRoom:
 
     name = "disruption-budget-leaves-room"
     severity = CheckSeverity.MINOR
-    needs = "the object and the PodDisruptionBudgets, if the number of pods or a budget changes"
+    needs = "the object and the PodDisruptionBudgets, if the number of pods changes"
     consequence = Consequence.WITH_CARE
     reason = EndReason.CHECKS_FAILED
     code = FailureCode.CONFLICT
@@ -33,17 +33,29 @@ class BudgetLeavesRoom:
         if budgets.value is None:
             return untold(self.name, budgets)
         mine = [one for one in budgets.value if _covers(one, states[1])]
-        pods = amounts.replicas(states[1], change)
-        wrong = [why for one in mine for why in _blocks(one, pods)]
+        return self._judged(mine, amounts.replicas(states[1]))
+
+    def _judged(self, mine: Sequence[Manifest], pods: int | None) -> CheckResult:
+        if pods is None:
+            return unknown(self.name, "how many pods there are is not told", FailureCode.NOT_FOUND)
+        wrong = [why for one in mine if not _is_unclear(one) for why in _blocks(one, pods)]
         if wrong:
             return failed(self.name, "; ".join(wrong))
+        if maybe := [why for one in mine for why in _blocks(one, pods)]:
+            told = f"it may be for other pods, but {'; '.join(maybe)}"
+            return unknown(self.name, told, FailureCode.UNSUPPORTED)
         return passed(self.name, f"{len(mine)} budget(s) for {pods} pod(s)")
 
 
 def _covers(budget: Manifest, workload: Manifest) -> bool:
+    """Whether it may be for these pods: one that selects by nothing is for all of a namespace."""
     wanted = texts(budget.dig("spec", "selector", "matchLabels")).items()
     labels = texts(dig(workload.template, "metadata", "labels")).items()
-    return bool(wanted) and wanted <= labels
+    return budget.dig("spec", "selector") is not None and wanted <= labels
+
+
+def _is_unclear(budget: Manifest) -> bool:
+    return bool(budget.dig("spec", "selector", "matchExpressions"))
 
 
 def _blocks(budget: Manifest, pods: int) -> Iterator[str]:

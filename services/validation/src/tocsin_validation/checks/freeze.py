@@ -24,4 +24,4 @@ class NoFreeze:
             return untold(self.name, incident)
         if incident.value.freeze:
             return failed(self.name, f"a freeze holds: {line(incident.value.freeze, 200)}")
-        return passed(self.name, "no freeze holds")
+        return passed(self.name, "triage saw no freeze when the run began")

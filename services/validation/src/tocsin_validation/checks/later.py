@@ -2,7 +2,7 @@
 
 from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode
 from tocsin_kit.untrusted import line
-from tocsin_validation.checks.verdicts import failed, passed, untold
+from tocsin_validation.checks.verdicts import failed, passed, unknown, untold
 from tocsin_validation.ports import Consequence, Proposed
 
 
@@ -23,9 +23,12 @@ class NoLaterChange:
         if later.value is None:
             return untold(self.name, later)
         seen = max((one.at for one in change.hypothesis.evidence), default=None)
-        newer = [one for one in later.value if seen and one.at > seen]
+        if seen is None:
+            return unknown(self.name, "it is not told when it was looked at")
+        files = ", ".join(dict.fromkeys(edit.file for edit in change.edits))
+        newer = [one for one in later.value if one.at > seen]
         if newer:
             first = newer[0]
             told = f"{first.sha[:10]} ({line(first.subject, 80)})"
-            return failed(self.name, f"{told} changed {change.target.file} after it was looked at")
-        return passed(self.name, f"no commit since has changed {change.target.file}")
+            return failed(self.name, f"{told} changed {files} after it was looked at")
+        return passed(self.name, f"no commit since has changed {files}")

@@ -6,10 +6,12 @@ from decimal import Decimal
 from tocsin_cluster.manifest import Manifest, dig, texts
 from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode
 from tocsin_validation.checks.verdicts import failed, passed, unknown, untold
+from tocsin_validation.facts import Known
 from tocsin_validation.outlook import amounts, preview
 from tocsin_validation.ports import Consequence, Proposed
 
 _ASKED = {"cpu": "requests.cpu", "memory": "requests.memory"}
+_REPELS = ("NoSchedule", "NoExecute")
 _DONE = ("Succeeded", "Failed")
 
 
@@ -33,26 +35,24 @@ class NodesHaveRoom:
             why = "what the pods ask for is not known as a whole"
             return unknown(self.name, why, FailureCode.NOT_FOUND)
         nodes = change.around.nodes
-        if nodes.value is None:
-            return untold(self.name, nodes)
+        if not nodes.value:
+            return unknown(self.name, nodes.why or "no node is seen", nodes.code)
         pod = {name: shift.after.pod[kind] for name, kind in _ASKED.items()}
         able = [one for one in nodes.value if _may_run(one, states[1]) and _fits(one, pod, ())]
-        return self._room(able, len(nodes.value), pod, change.around.placed.value)
+        return self._room(able, len(nodes.value), pod, change.around.placed)
 
     def _room(
         self,
         able: Sequence[Manifest],
         nodes: int,
         pod: Mapping[str, Decimal],
-        placed: Sequence[Manifest] | None,
+        placed: Known[tuple[Manifest, ...]],
     ) -> CheckResult:
         if not able:
             return failed(self.name, f"none of {nodes} node(s) could ever run such a pod")
-        if placed is None:
-            return passed(
-                self.name, f"{len(able)} of {nodes} node(s) could run it, if they are free"
-            )
-        free = [one for one in able if _fits(one, pod, placed)]
+        if placed.value is None:
+            return untold(self.name, placed)
+        free = [one for one in able if _fits(one, pod, placed.value)]
         if not free:
             why = "no node has that much free now: a pod waits until one is added or emptied"
             return unknown(self.name, why, FailureCode.OVER_CAPACITY)
@@ -60,12 +60,26 @@ class NodesHaveRoom:
 
 
 def _may_run(node: Manifest, workload: Manifest) -> bool:
-    """Whether it takes pods at all, and has the labels that this one asks for."""
+    """Whether it takes pods at all, bears no taint against this one, and has what it asks for."""
     if node.dig("spec", "unschedulable"):
         return False
     ready = (c for c in node.items("status", "conditions") if c.get("type") == "Ready")
     wanted = texts(dig(workload.template, "spec", "nodeSelector")).items()
+    borne = Manifest(workload.template).items("spec", "tolerations")
+    against = [one for one in node.items("spec", "taints") if one.get("effect") in _REPELS]
+    if any(not any(_tolerates(t, taint) for t in borne) for taint in against):
+        return False
     return all(c.get("status") == "True" for c in ready) and wanted <= node.labels.items()
+
+
+def _tolerates(toleration: Mapping[str, object], taint: Mapping[str, object]) -> bool:
+    if toleration.get("effect") not in (None, "", taint.get("effect")):
+        return False
+    key, exists = toleration.get("key"), toleration.get("operator") == "Exists"
+    if not key:
+        return exists
+    same = (toleration.get("value") or "") == (taint.get("value") or "")
+    return key == taint.get("key") and (exists or same)
 
 
 def _fits(node: Manifest, pod: Mapping[str, Decimal], others: Sequence[Manifest]) -> bool:

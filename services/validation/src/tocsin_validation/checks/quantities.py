@@ -46,7 +46,7 @@ class QuantitiesAreSound:
 
 def _wrong(path: FieldPath, new: Tree) -> Iterator[str]:
     where = path_text(path)
-    if _is_count(path) and (not isinstance(new, int) or new < 1):
+    if _is_count(path) and (type(new) is not int or new < 1):
         yield f"{where} would be {new!r}: never fewer than 1"
     if not _is_amount(path):
         return

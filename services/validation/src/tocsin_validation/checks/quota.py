@@ -1,5 +1,6 @@
 """Is there room in the quotas of the namespace?"""
 
+from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode
 from tocsin_validation.checks.verdicts import failed, passed, unknown, untold
 from tocsin_validation.outlook import amounts
@@ -35,7 +36,19 @@ class QuotaHasRoom:
         if over:
             told = (f"{key} of {name} by {size(u + m - h, key)}" for name, key, u, m, h in over)
             return failed(self.name, f"it would go beyond {', '.join(told)}")
+        if blind := [
+            quota.ref.name for quota in change.around.quotas.value or () if _unread(quota)
+        ]:
+            why = f"what is used of {', '.join(blind)} is not told"
+            return unknown(self.name, why, FailureCode.NOT_FOUND)
         if not change.around.quotas.value:
             return passed(self.name, "the namespace has no quota")
         shown = [f"{key} of {n}: {round(100 * (u + m) / h)} %" for n, key, u, m, h in found if h]
         return passed(self.name, "; ".join(shown) or "no quota bounds what becomes more")
+
+
+def _unread(quota: Manifest) -> bool:
+    """A quota that nobody has counted yet bounds all the same."""
+    bounded = quota.dig("spec", "hard") or {}
+    used = quota.dig("status", "used") or {}
+    return any(key not in used for key in bounded)

@@ -1,7 +1,8 @@
 """Does the change hold a secret?"""
 
+from collections import Counter
+
 from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode
-from tocsin_gitops.diffs import unified_diff
 from tocsin_kit.redaction import Redactor
 from tocsin_validation.checks.verdicts import failed, passed
 from tocsin_validation.ports import Consequence, Proposed
@@ -22,10 +23,17 @@ class NoSecretInChange:
 
     def run(self, change: Proposed) -> CheckResult:
         """Look at every line that is added."""
-        diff = unified_diff(change.before, change.after).splitlines()
-        added = [one[1:] for one in diff if one.startswith("+") and not one.startswith("+++ ")]
+        added = [
+            line
+            for path, data in change.after.items()
+            for line in _lines(data) - _lines(change.before.get(path, b""))
+        ]
         wrong = [one for one in added if _REDACTOR.text(one) != one]
         if wrong:
             masked = _REDACTOR.text(wrong[0]).strip()
             return failed(self.name, f"{len(wrong)} added line(s) look like a secret: {masked}")
         return passed(self.name, f"{len(added)} added line(s), none of which looks like a secret")
+
+
+def _lines(data: bytes) -> Counter[str]:
+    return Counter(data.decode(errors="replace").splitlines())

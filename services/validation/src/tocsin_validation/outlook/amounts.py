@@ -12,8 +12,18 @@ from tocsin_validation.ports import Proposed
 
 KINDS = ("requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 NONE = Decimal(0)
+_COUNTED = {
+    "DaemonSet": ("status", "desiredNumberScheduled"),
+    "Job": ("spec", "parallelism"),
+    "CronJob": ("spec", "jobTemplate", "spec", "parallelism"),
+    "Pod": (),
+}
+_ONE = ("Job", "CronJob")
+"""Where it is 1 if nothing is said."""
+
 _GIB = Decimal(1024**3)
 _MIB = Decimal(1024**2)
+_SMALL = Decimal("0.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +65,11 @@ def shift(change: Proposed) -> Shift | None:
     states = preview.states(change)
     if states is None or not states[0].template:
         return None
-    before, after = (Load(needs(one), replicas(one, change)) for one in states)
-    return Shift(before, after)
+    before, after = states
+    pods = replicas(before), replicas(after)
+    if pods[0] is None or pods[1] is None:
+        return None
+    return Shift(Load(needs(before), pods[0]), Load(needs(after), pods[1]))
 
 
 def has_pods(change: Proposed) -> bool:
@@ -65,26 +78,34 @@ def has_pods(change: Proposed) -> bool:
     return any("resources" in path or path[-1] == "replicas" for path in paths)
 
 
-def replicas(manifest: Manifest, change: Proposed) -> int:
-    """Return how many pods an object runs; of a DaemonSet those that are wanted now."""
-    if manifest.ref.kind == "DaemonSet":
-        wanted = manifest.dig("status", "desiredNumberScheduled")
-        nodes = change.around.nodes.value
-        return int(wanted) if wanted is not None else len(nodes or ()) or 1
-    found = manifest.dig("spec", "replicas")
-    if found is None:
-        found = manifest.dig("spec", "parallelism")
-    return found if isinstance(found, int) else 1
+def replicas(manifest: Manifest) -> int | None:
+    """Return how many pods an object runs, of a DaemonSet those that are wanted now.
+
+    None if it does not say: an autoscaler may decide it.
+    """
+    where = _COUNTED.get(manifest.ref.kind, ("spec", "replicas"))
+    found = manifest.dig(*where) if where else 1
+    if found is None and manifest.ref.kind in _ONE:
+        return 1
+    return found if isinstance(found, int) else None
 
 
 def needs(manifest: Manifest) -> dict[str, Decimal]:
-    """Return what one pod of an object asks for: its containers together, or one that inits."""
-    groups = {section: _of(manifest, section) for section in ("containers", "initContainers")}
+    """Return what one pod of an object asks for: its containers together, or while one inits.
+
+    An init container that is always restarted runs beside all that come after it.
+    """
+    most = dict.fromkeys(KINDS, NONE)
+    beside = dict.fromkeys(KINDS, NONE)
+    for container in _of(manifest, "initContainers"):
+        asked = _asked(container)
+        for kind in KINDS:
+            most[kind] = max(most[kind], beside[kind] + asked.get(kind, NONE))
+            if container.get("restartPolicy") == "Always":
+                beside[kind] += asked.get(kind, NONE)
+    run = [_asked(container) for container in _of(manifest, "containers")]
     return {
-        kind: max(
-            sum((one.get(kind, NONE) for one in groups["containers"]), NONE),
-            max((one.get(kind, NONE) for one in groups["initContainers"]), default=NONE),
-        )
+        kind: max(most[kind], sum((one.get(kind, NONE) for one in run), beside[kind]))
         for kind in KINDS
     }
 
@@ -108,13 +129,18 @@ def size(amount: Decimal, kind: str) -> str:
 
 
 def _short(amount: Decimal) -> str:
-    return f"{amount:.2f}".rstrip("0").rstrip(".")
+    return f"{amount:.{_digits(amount)}f}".rstrip("0").rstrip(".")
 
 
-def _of(manifest: Manifest, section: str) -> list[dict[str, Decimal]]:
+def _digits(amount: Decimal) -> int:
+    """Small amounts are told to their thousandth: they are no nothing."""
+    return 3 if amount < _SMALL else 2
+
+
+def _of(manifest: Manifest, section: str) -> list[Mapping[str, Any]]:
     containers = manifest.template.get("spec", {}).get(section)
     held = containers if isinstance(containers, list) else ()
-    return [_asked(one) for one in held if isinstance(one, Mapping)]
+    return [one for one in held if isinstance(one, Mapping)]
 
 
 def _asked(container: Mapping[str, Any]) -> dict[str, Decimal]:

@@ -11,6 +11,7 @@ from tocsin_validation.ports import Proposed
 HOURS_OF_A_MONTH = 730
 _GIB = Decimal(1024**3)
 _SCALER = "HorizontalPodAutoscaler"
+_HOW = {"Recreate": "all at once", "OnDelete": "each once somebody deletes it"}
 _ROLLED = ("Deployment", "StatefulSet", "DaemonSet", "Rollout")
 
 
@@ -44,8 +45,9 @@ def _rollout(change: Proposed) -> Iterator[str]:
         return
     ref = states[0].ref
     if ref.kind in _ROLLED:
-        pods = amounts.replicas(states[1], change)
-        yield f"The {pods} pod(s) of {ref} are replaced by new ones, {_how(states[1])}."
+        pods = amounts.replicas(states[1])
+        many = "pods" if pods is None else f"{pods} pod(s)"
+        yield f"The {many} of {ref} are replaced by new ones, {_how(states[1])}."
 
 
 def _scaler(change: Proposed) -> Iterator[str]:
@@ -61,7 +63,9 @@ def _how(manifest: Manifest) -> str:
     kind = manifest.dig("spec", "strategy", "type") or manifest.dig(
         "spec", "updateStrategy", "type"
     )
-    return "all at once" if kind == "Recreate" else "one after the other"
+    if manifest.ref.kind == "Rollout":
+        return "as its strategy says"
+    return _HOW.get(str(kind), "a few at a time")
 
 
 def _amounts(shift: Shift) -> Iterator[str]:
@@ -71,10 +75,8 @@ def _amounts(shift: Shift) -> Iterator[str]:
         whole = shift.more(kind)
         each = shift.after.pod.get(kind, amounts.NONE) - shift.before.pod.get(kind, amounts.NONE)
         if whole and each:
-            yield (
-                f"{kind}: {size(each, kind)} x {shift.after.pods} pod(s), "
-                f"{size(whole, kind)} in all."
-            )
+            times = "for each pod" if shift.more_pods else f"x {shift.after.pods} pod(s)"
+            yield f"{kind}: {size(each, kind)} {times}, {size(whole, kind)} in all."
         elif whole:
             yield f"{kind}: {size(whole, kind)} in all."
 

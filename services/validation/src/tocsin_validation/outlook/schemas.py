@@ -25,8 +25,8 @@ def versions() -> tuple[str, ...]:
 
 def version_for(told: str) -> str:
     """Return the newest version that is not newer than a cluster's; without one the newest."""
-    wanted = _number(told)
-    older = [one for one in versions() if not wanted or _number(one) <= wanted]
+    wanted = number(told)
+    older = [one for one in versions() if not wanted or number(one) <= wanted]
     return older[-1] if older else versions()[0]
 
 
@@ -46,7 +46,8 @@ def faults_of_custom(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> Fault
     return frozenset(_told(Draft202012Validator(_plain(schema)), raw))
 
 
-def _number(version: str) -> tuple[int, ...]:
+def number(version: str) -> tuple[int, ...]:
+    """Return a version as numbers that compare; empty for what is none."""
     found = _VERSION.match(version)
     return tuple(map(int, found.groups())) if found else ()
 

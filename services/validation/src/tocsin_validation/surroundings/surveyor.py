@@ -1,6 +1,7 @@
 """Looks around a change once, before the checks: everything at the same time."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,13 +25,15 @@ from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.errors import TocsinError
 from tocsin_kit.run_view import Run
 from tocsin_validation.facts import Incident, Known, Rendered, Rules, Surroundings
+from tocsin_validation.outlook import schemas
 from tocsin_validation.ports import Proposed, Source
+from tocsin_validation.resolving.resolver import cluster_of
 from tocsin_validation.surroundings import questions, rendering
 from tocsin_validation.surroundings.asked import NotTold, asked
 from tocsin_validation.surroundings.questions import Schemas
 
 NEWEST = 5
-MOST_PULLS = 30
+MOST_PULLS, MOST_PATHS = 30, 300
 _UNSUPPORTED = FailureCode.UNSUPPORTED
 _UNASKED: Known[tuple[Manifest, ...]] = Known()
 
@@ -130,9 +133,8 @@ class Surveyor:
         )
 
     def _cluster(self, change: Proposed, repository: Repository) -> Cluster:
-        workload = change.alert.workload
         try:
-            return self._clusters.named((workload and workload.cluster) or repository.cluster)
+            return self._clusters.named(cluster_of(change.alert) or repository.cluster)
         except TocsinError as error:
             return UnseenCluster(str(error))
 
@@ -163,17 +165,26 @@ class Surveyor:
         return await rendering.render(self._means.kubectl, pinned.plain, change.after)
 
     async def _later(self, change: Proposed, pinned: Pinned) -> tuple[Commit, ...]:
-        return await self._source.commits(
-            pinned.repository, pinned.sha, change.target.file, limit=NEWEST
-        )
+        files = dict.fromkeys(edit.file for edit in change.edits)
+        found = [
+            commit
+            for file in files
+            for commit in await self._source.commits(
+                pinned.repository, pinned.sha, file, limit=NEWEST
+            )
+        ]
+        return tuple(sorted(found, key=lambda commit: commit.at, reverse=True))
 
     async def _competing(self, change: Proposed, repository: Repository) -> tuple[str, ...]:
         pulls = await self._source.open_pulls(repository)
-        others = [one for one in pulls if not one.head_branch.startswith(change.head_branch)]
+        own = re.compile(rf"{re.escape(change.head_branch)}(-\d+)?")
+        others = [one for one in pulls if not own.fullmatch(one.head_branch)]
         if len(others) > MOST_PULLS:
             raise NotTold(f"{len(others)} pull requests are open", _UNSUPPORTED)
         files = {edit.file for edit in change.edits}
         touched = [await self._source.touched(repository, one.number) for one in others]
+        if any(len(paths) >= MOST_PATHS for paths in touched):
+            raise NotTold("one of them touches more files than are listed", _UNSUPPORTED)
         pairs = zip(others, touched, strict=True)
         return tuple(one.url for one, paths in pairs if files & set(paths))
 
@@ -198,4 +209,4 @@ class Surveyor:
 def _version(nodes: tuple[Manifest, ...]) -> str:
     """Return the oldest version that nodes tell: what it takes, the whole cluster takes."""
     told = {str(one.dig("status", "nodeInfo", "kubeletVersion") or "") for one in nodes} - {""}
-    return min(told, default="", key=lambda version: (len(version), version))
+    return min(told, default="", key=schemas.number)
