@@ -32,6 +32,9 @@ class Settings(ClusterSettings):
         pattern=r"^(https?://[^\s<>|\"]+)?$",
         description="Where people reach the console; pull requests link to it.",
     )
+    helm_binary: str = Field(
+        default="helm", description="Renders charts before and after a change; a name or a path."
+    )
     production: tuple[str, ...] = Field(
         default=Rules().production,
         description="Namespaces and environments in which a change needs more care, as globs.",

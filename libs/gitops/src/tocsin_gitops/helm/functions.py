@@ -74,10 +74,12 @@ def _default(_: Ledger, args: Sequence[Val]) -> Val:
 
 
 def _quoted(quotes: str) -> Function:
-    def function(_: Ledger, args: Sequence[Val]) -> Val:
+    def function(ledger: Ledger, args: Sequence[Val]) -> Val:
         (value,) = args
         if value.data is None:
             return Val("")
+        if ledger.is_marked(value):
+            return replace(value, quotes=quotes)
         return Val(said(replace(value, quotes="")), value.origin, quotes)
 
     return function
@@ -110,7 +112,7 @@ def _printf(ledger: Ledger, args: Sequence[Val]) -> Val:
     form, *rest = args
     if _OTHER_FORMS.search(form.data):
         raise Unreadable(f"the form {form.data!r} is not followed here")
-    texts = (one.data if isinstance(one.data, str) else ledger.put(one) for one in rest)
+    texts = map(ledger.put, rest)
     made = form.data.replace("%d", "%s").replace("%v", "%s") % tuple(texts)
     return Val(made)
 
@@ -180,7 +182,7 @@ def _compared(made: Callable[[Any, Any], bool]) -> Function:
     return lambda _, args: Val(made(args[0].data, args[1].data))
 
 
-_ON_TEXT = ("indent", "nindent", "trim")
+_ON_TEXT = ("indent", "nindent", "trim", "quote", "squote")
 _SIDE_EFFECTS = (
     "set",
     "unset",

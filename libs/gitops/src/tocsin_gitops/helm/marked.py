@@ -75,10 +75,15 @@ class Ledger:
 
     def put(self, value: Val) -> str:
         """Return the text of a value: a mark where it has an origin, or is hidden."""
-        if isinstance(value.data, str) and _TOKEN.search(value.data):
-            return value.quotes + value.data + value.quotes
+        if self.is_marked(value):
+            return f"{value.quotes}{value.data}{value.quotes}"
         known = value.origin is not None or isinstance(value.data, Hidden)
         return f"{value.quotes}{self._mark(value)}{value.quotes}" if known else said(value)
+
+    def is_marked(self, value: Val) -> bool:
+        """Whether a value is a text with marks in it, that no quotes would have to be told from."""
+        data = value.data
+        return isinstance(data, str) and bool(_TOKEN.search(data)) and not {*data} & {*"\"'\\\n"}
 
     def tree(self, value: Val) -> str:
         """Return a mapping or list in one mark, as for JSON."""

@@ -106,10 +106,17 @@ def _fitted(layer: Layer, wanted: Candidate) -> Candidate:
     path, op, new = wanted.path, wanted.op, wanted.value
     old, there = _at(layer.values, path), _sets(layer.values, path)
     if not there and op in (ChangeOp.SET, ChangeOp.APPEND):
-        value = new if op is ChangeOp.SET else [new]
-        return Candidate(path, ChangeOp.INSERT, value)
-    if op is not ChangeOp.INSERT or not there:
-        return wanted
+        return Candidate(path, ChangeOp.INSERT, new if op is ChangeOp.SET else [new])
+    if op is ChangeOp.SET and type(old) is int and isinstance(new, str) and new.isdecimal():
+        return replace(wanted, value=int(new))
+    if op is ChangeOp.INSERT and there:
+        return _into(layer, wanted, old)
+    return wanted
+
+
+def _into(layer: Layer, wanted: Candidate, old: Any) -> Candidate:
+    """Return a new value as what an empty one that is there takes in."""
+    path, op, new = wanted.path, wanted.op, wanted.value
     if isinstance(new, dict) and isinstance(old, dict) and len(new) == 1:
         ((key, value),) = new.items()
         return _fitted(layer, Candidate((*path, key), op, value))

@@ -18,7 +18,7 @@ class RenderIsExact:
 
     name = "render-touches-only-target"
     severity = CheckSeverity.MAJOR
-    needs = "what kustomize renders before and after"
+    needs = "what kustomize or Helm renders before and after"
     consequence = Consequence.ESCALATE
     reason = EndReason.CHECKS_FAILED
     code = FailureCode.OUT_OF_SCOPE

@@ -6,15 +6,15 @@ from tocsin_validation.ports import Consequence, Proposed
 
 
 class Renders:
-    """A kustomization that could be built before must still build; nothing is fetched for it."""
+    """What could be built before must still build; nothing is fetched for it."""
 
     name = "renders"
     severity = CheckSeverity.MAJOR
-    needs = "kubectl, and every file that the kustomizations use"
+    needs = "kubectl, or helm for a chart, and every file that is used"
     consequence = Consequence.ESCALATE
     reason = EndReason.CHECKS_FAILED
     code = FailureCode.RENDER_FAILED
-    action = "build the kustomization by hand and read what it says"
+    action = "build the kustomization or chart by hand and read what it says"
 
     def run(self, change: Proposed) -> CheckResult:
         """Say what became of it."""

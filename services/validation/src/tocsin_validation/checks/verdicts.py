@@ -13,7 +13,7 @@ ACTIONS = {
     FailureCode.RIGHTS_DENIED: "allow the cluster's server to read this",
     FailureCode.CLUSTER_UNREACHABLE: "see that the cluster's server is up and reaches the cluster",
     FailureCode.CONTEXT_NOT_FOUND: "name the cluster in TOCSIN_CLUSTER_SERVERS",
-    FailureCode.MISSING_TOOL: "install kubectl where validation runs",
+    FailureCode.MISSING_TOOL: "install kubectl, and helm for charts, where validation runs",
     FailureCode.RATE_LIMITED: "wait, then investigate again",
     FailureCode.TIMEOUT: "investigate again, or look by hand",
     FailureCode.NOT_RECORDED: "look by hand, or connect the living cluster",
