@@ -14,6 +14,7 @@ from tocsin_gitops.editing import EditRefused
 from tocsin_gitops.helm import layers
 from tocsin_gitops.helm.chart import Chart
 from tocsin_gitops.helm.layers import Layer
+from tocsin_gitops.manifests import is_yaml
 from tocsin_gitops.placements import Checkout
 from tocsin_gitops.placing import below
 from tocsin_validation.facts import Rendered
@@ -35,7 +36,7 @@ async def render(helm: str, place: Place, namespace: str, files: Files, after: F
 
     Nothing is fetched: a chart that depends on others has to have them beside it.
     """
-    if not any(below(path, place.path) or path in place.value_files for path in after):
+    if not any(map(is_yaml, after)):
         return Rendered()
     if not place.path:
         raise NotTold(f"the chart of {place.by} is not in the repository", FailureCode.UNSUPPORTED)

@@ -28,7 +28,7 @@ from tocsin_validation.facts import Incident, Known, Rendered, Rules, Surroundin
 from tocsin_validation.outlook import schemas
 from tocsin_validation.ports import Proposed, Source
 from tocsin_validation.resolving.resolver import cluster_of
-from tocsin_validation.surroundings import questions, rendering
+from tocsin_validation.surroundings import charting, questions, rendering
 from tocsin_validation.surroundings.asked import NotTold, asked
 from tocsin_validation.surroundings.questions import Schemas
 
@@ -47,15 +47,17 @@ class Runs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What is looked around with. Without `runs` no record is read, without `kubectl` none built.
+    """What is looked around with.
 
-    A question may take so many seconds; what has no answer by then is unknown.
+    Without `runs` no record is read; without `kubectl` no kustomization is built, without `helm`
+    no chart. A question may take so many seconds; what has no answer by then is unknown.
     """
 
     runs: Runs | None = None
     clock: Clock = field(default_factory=SystemClock)
     rules: Rules = field(default_factory=Rules)
     kubectl: str = field(default_factory=rendering.found)
+    helm: str = field(default_factory=charting.found)
     seconds: float = 10
 
 
@@ -161,7 +163,10 @@ class Surveyor:
     async def _rendered(self, change: Proposed, pinned: Pinned) -> Rendered:
         source = change.target.place
         if source and source.kind is SourceKind.HELM:
-            raise NotTold(f"{source.by} deploys a chart, which is not rendered", _UNSUPPORTED)
+            space = questions.target_of(change).namespace
+            return await charting.render(
+                self._means.helm, source, space, pinned.plain, change.after
+            )
         return await rendering.render(self._means.kubectl, pinned.plain, change.after)
 
     async def _later(self, change: Proposed, pinned: Pinned) -> tuple[Commit, ...]:
