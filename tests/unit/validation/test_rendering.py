@@ -95,6 +95,11 @@ async def test_what_takes_anything_from_elsewhere_is_never_built(taken):
     assert "never fetched" in str(error)
 
 
+async def test_kustomizations_that_only_use_each_other_are_not_nothing_to_render():
+    ring = {**FILES, "apps/base/kustomization.yaml": b"resources: [deployment.yaml, ../prod]\n"}
+    assert "none is deployed by itself" in str(await refused(ring, kubectl="/never/started"))
+
+
 async def test_what_another_deployment_takes_from_elsewhere_is_its_own_matter():
     other = {**FILES, "apps/other/kustomization.yaml": b"resources: ['https://example.com/x']\n"}
     assert (await refused(other, kubectl="")).code is FailureCode.MISSING_TOOL
