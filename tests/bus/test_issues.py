@@ -89,3 +89,10 @@ async def test_records_are_kept_for_a_while_and_not_for_ever(redis, issues):
     await issues.claim("issue", Claim(RUN, KEY))
     for key in (keys.issue(KEY), keys.claim("issue")):
         assert 0 < await redis.pttl(key) <= timedelta(days=90).total_seconds() * 1000
+
+
+async def test_a_no_is_known_until_it_has_cooled_down_and_the_last_one_counts(issues):
+    assert await issues.refused_until("shop|another") is None
+    for hours in (1, 24):
+        await issues.refuse(KEY, NOW + timedelta(hours=hours))
+    assert await issues.refused_until(KEY) == NOW + timedelta(hours=24)

@@ -83,15 +83,18 @@ async def test_nobody_is_asked_before_the_approval_and_its_timer_are_stored(desk
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        ("not tonight", "ana said no: not tonight."),
-        ("", "ana said no: no reason given."),
-        ("two\nlines\x1b[31m", "ana said no: two lines."),
+        ("not tonight", "ana said no: not tonight. "),
+        ("", "ana said no: no reason given. "),
+        ("two\nlines\x1b[31m", "ana said no: two lines. "),
     ],
 )
-async def test_a_no_ends_the_run_with_who_and_why(desk, reason, said):
+async def test_a_no_ends_the_run_with_who_why_and_until_when_it_holds(desk, reason, said):
     denied = build.approval_denied(decision=build.decision(reason=reason))
     answer = await desk.handlers().on_approval_denied(denied)
-    assert ended(answer, RunState.REJECTED, EndReason.DENIED_BY_APPROVER) == said
+    until = denied.decision.decided_at + timedelta(hours=24)
+    holds = f"Nothing is proposed for this issue before {until:%Y-%m-%d %H:%M} UTC."
+    assert ended(answer, RunState.REJECTED, EndReason.DENIED_BY_APPROVER) == said + holds
+    assert answer.reopens_at == until
 
 
 async def due(desk, seconds):

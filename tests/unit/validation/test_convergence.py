@@ -21,6 +21,7 @@ from tocsin_contracts import (
     RunState,
     RunSuperseded,
 )
+from tocsin_contracts.views import DecisionKind
 from tocsin_gitops import hashing
 from tocsin_gitops.pulls import PullState
 from tocsin_kit.errors import TransientError
@@ -257,3 +258,43 @@ async def test_d1_a_yes_to_one_plan_never_writes_another(world):
     with pytest.raises(Exception, match="has no plan"):
         await world.action().on_approval_granted(granted)
     assert world.forge.asked == []
+
+
+async def denied(world, drafted):
+    """Have a person say no to a plan."""
+    await world.decide(drafted, DecisionKind.DENIED)
+    decision = build.decision(plan_hash=drafted.plan.plan_hash, decided_at=world.clock.now())
+    no = build.approval_denied(run_id=drafted.run_id, decision=decision)
+    await world.note(drafted.run_id, [await world.action().on_approval_denied(no)])
+
+
+async def test_a_no_holds_for_the_issue_until_it_has_cooled_down(world):
+    await denied(world, (await world.fire("r1"))[-1])
+    until = world.clock.now() + timedelta(hours=24)
+    for run_id, new in (("r2", "256Mi"), ("r3", "384Mi")):
+        world.clock.advance(3600)
+        (event,) = await world.fire(run_id, new)
+        sentence = ended(world, run_id, RunState.SUPPRESSED, EndReason.DENIED_BY_APPROVER)
+        assert f"before {until:%Y-%m-%d %H:%M} UTC" in sentence
+        assert event.reopens_at == until
+    world.clock.advance(timedelta(hours=22).total_seconds())
+    assert isinstance((await world.fire("r4"))[-1], PlanDrafted)
+    assert world.forge.asked == []
+
+
+async def test_a_no_to_one_more_commit_holds_and_the_pull_request_is_followed_all_the_same(world):
+    opened = await world.proposed("r1")
+    await cancelled(world, "r1")
+    await denied(world, (await world.fire("r2", new="384Mi"))[-1])
+    await world.fire("r3", new="384Mi")
+    ended(world, "r3", RunState.SUPPRESSED, EndReason.DENIED_BY_APPROVER)
+    (event,) = await world.fire("r4")
+    assert (event.found, event.url) == (FoundPull.SUFFICIENT, opened.url)
+
+
+async def test_a_no_to_one_issue_is_none_to_another(world):
+    await denied(world, (await world.fire("r1"))[-1])
+    other = build.finding(cause=CauseClass.MEMORY_LEAK)
+    formed = world.formed("r2").model_copy(update={"hypothesis": build.hypothesis(finding=other)})
+    await world.note("r2", [formed])
+    assert isinstance((await world.validation().on_hypothesis_formed(formed))[-1], PlanDrafted)

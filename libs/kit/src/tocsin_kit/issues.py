@@ -17,7 +17,7 @@ from tocsin_kit.store import Script, text_fields, translated
 KEPT = timedelta(days=90)
 """As long as approvals: what is older is nobody's commit that we would add to."""
 
-_COMMIT, _ENDED = "commit:", "ended:"
+_COMMIT, _ENDED, _REFUSED = "commit:", "ended:", "refused"
 
 
 class Written(Value):
@@ -87,6 +87,21 @@ class Issues:
             pipe.hget(key, field)
             answers = await pipe.execute()
         return from_millis(str(answers[-1]))
+
+    async def refuse(self, issue_key: str, until: datetime) -> None:
+        """Keep that a person said no: nothing is to be proposed for the issue before then."""
+        key = keys.issue(issue_key)
+        async with translated(f"keep the no to {issue_key!r}"):
+            pipe = self._client.pipeline(transaction=False)
+            pipe.hset(key, _REFUSED, str(millis(until)))
+            pipe.pexpire(key, KEPT)
+            await pipe.execute()
+
+    async def refused_until(self, issue_key: str) -> datetime | None:
+        """Return until when the last no to the issue holds, or None if there was none."""
+        async with translated(f"read the no to {issue_key!r}"):
+            until = await self._client.hget(keys.issue(issue_key), _REFUSED)
+        return from_millis(str(until)) if until else None
 
     async def claim(self, thing: str, claim: Claim, instead_of: Claim | None = None) -> Claim:
         """Take a thing for a run and return who holds it then; `instead_of` may be replaced."""

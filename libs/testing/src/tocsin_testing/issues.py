@@ -15,6 +15,7 @@ class FakeIssues(Outage):
         self.held: dict[str, Claim] = {}
         self._written: dict[str, dict[str, Written]] = {}
         self._ended: dict[str, datetime] = {}
+        self._refused: dict[str, datetime] = {}
 
     async def remember(self, events: Iterable[Event]) -> None:
         """Keep every commit that these events tell of."""
@@ -41,6 +42,16 @@ class FakeIssues(Outage):
         """Return when a pull request was first seen to have ended."""
         self._answer()
         return self._ended.setdefault(f"{issue_key} {url}", now)
+
+    async def refuse(self, issue_key: str, until: datetime) -> None:
+        """Keep that a person said no."""
+        self._answer()
+        self._refused[issue_key] = until
+
+    async def refused_until(self, issue_key: str) -> datetime | None:
+        """Return until when the last no to the issue holds, or None if there was none."""
+        self._answer()
+        return self._refused.get(issue_key)
 
     async def claim(self, thing: str, claim: Claim, instead_of: Claim | None = None) -> Claim:
         """Take a thing for a run and return who holds it then."""

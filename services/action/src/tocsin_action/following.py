@@ -79,6 +79,14 @@ class Following:
         """Begin to look at a pull request that was opened, or written to, at that time."""
         await self._timers.set_timer(first_look(run_id, url, at))
 
+    def cool_down(self, said_at: datetime) -> datetime:
+        """Return until when a no holds that a person said then."""
+        return said_at + self._patience.cool_down
+
+    async def refuse(self, issue_key: str, until: datetime) -> None:
+        """Keep that nothing is to be proposed for an issue before then."""
+        await self._issues.refuse(issue_key, until)
+
     async def cleared(self, run: Run, at: datetime) -> None:
         """Look at a merged fix as soon as its alerts, which cleared then, may be believed."""
         told, merged = followed(run), run.fact(PullRequestMerged)
@@ -177,7 +185,7 @@ class Following:
         return [merged]
 
     def _closed(self, run_id: RunId, pull: PullRequest, closed_at: datetime) -> Sequence[Event]:
-        until, by = closed_at + self._patience.cool_down, line(pull.ended_by)
+        until, by = self.cool_down(closed_at), line(pull.ended_by)
         who = f" by {by}" if by else ""
         sentence = (
             f"{pull.url} was closed{who} without a merge. Nothing is proposed for this issue "

@@ -1,8 +1,9 @@
 """Where events meet the action graph."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+from tocsin_action import endings
 from tocsin_action.followed import still_open
 from tocsin_action.following import Following
 from tocsin_action.ports import Approvals, Clock, Reader
@@ -20,7 +21,6 @@ from tocsin_contracts import (
     Event,
     IncidentOpened,
     PlanDrafted,
-    PullRequestMerged,
     PullRequestOpened,
     PullRequestUpdated,
     RunCancelRequested,
@@ -79,7 +79,8 @@ class Handlers:
         if approval is None:
             raise TransientError(f"run {event.run_id!r}: the approval vanished; opening it again")
         if approval.state is not ApprovalState.PENDING:
-            return await self._proposals.instead(_decided(event, approval.state))
+            ending = endings.decided_before(event.run_id, plan, approval.state)
+            return await self._proposals.instead(ending)
         run = await self._runs.get(event.run_id)
         opened = run.fact(IncidentOpened) if run else None
         return ApprovalRequested(
@@ -110,13 +111,12 @@ class Handlers:
     async def on_approval_denied(self, event: ApprovalDenied) -> Event:
         """End the run, or only what a comment asked for: a no is final."""
         decision = event.decision
-        ending = RunFinished(
-            run_id=event.run_id,
-            outcome=RunState.REJECTED,
-            reason=EndReason.DENIED_BY_APPROVER,
-            sentence=f"{decision.by} said no: {line(decision.reason, 500) or 'no reason given'}.",
-        )
-        return await self._proposals.instead(ending)
+        drafted = await self._newest(event.run_id)
+        until = self._following.cool_down(decision.decided_at)
+        told = await self._proposals.instead(endings.denied(event.run_id, decision, until))
+        if drafted and isinstance(told, RunFinished):
+            await self._following.refuse(drafted.plan.issue_key, until)
+        return told
 
     async def on_approval_due(self, timer: Timer) -> Sequence[Event]:
         """Expire an approval that nobody decided in time; a late timer finds nothing to do."""
@@ -128,19 +128,13 @@ class Handlers:
             drafted and drafted.plan.plan_hash != timer.about
         ):
             return []
-        ending = RunFinished(
-            run_id=timer.run_id,
-            outcome=RunState.EXPIRED,
-            reason=EndReason.APPROVAL_EXPIRED,
-            sentence="Nobody decided in time, so nothing was written.",
-        )
         return [
             ApprovalExpired(
                 run_id=timer.run_id,
                 approval_id=approval_id(timer.run_id, timer.about),
                 plan_hash=timer.about,
             ),
-            await self._proposals.instead(ending),
+            await self._proposals.instead(endings.expired(timer.run_id)),
         ]
 
     async def on_alert_resolved(self, event: AlertResolved) -> RunFinished | None:
@@ -161,7 +155,7 @@ class Handlers:
             return None
         if not await self._withdrawn(event.run_id):
             raise TransientError("somebody said yes just before; the pull request comes first")
-        return _cleared(run, self._clock.now() if again else None)
+        return endings.cleared(run, self._clock.now() if again else None)
 
     async def on_run_cancel_requested(self, event: RunCancelRequested) -> RunFinished:
         """End a run on a person's word, once nobody works on it any more."""
@@ -215,34 +209,3 @@ def _start(event: PlanDrafted) -> ActionState:
         "hypothesis": event.hypothesis,
         "plan": event.plan,
     }
-
-
-def _decided(event: PlanDrafted, state: ApprovalState) -> RunFinished:
-    return RunFinished(
-        run_id=event.run_id,
-        outcome=RunState.ESCALATED,
-        reason=EndReason.CHECKS_FAILED,
-        sentence=f"Plan {event.plan.short_hash} came up again after it was {state.value}: what was "
-        "decided could not be carried out as it stands. Nothing was written.",
-    )
-
-
-def _cleared(run: Run, reopens_at: datetime | None) -> RunFinished:
-    """What was merged before stays, and an undo that waits is not wanted any more.
-
-    What fires again belongs to a new run, from `reopens_at` on.
-    """
-    merged = run.fact(PullRequestMerged)
-    outcome = RunState.RESOLVED if merged else RunState.NO_CHANGE
-    sentence = (
-        f"The alerts cleared after {merged.url} was merged; its undo was not needed."
-        if merged
-        else "The alerts cleared before anything was changed."
-    )
-    return RunFinished(
-        run_id=run.id,
-        outcome=outcome,
-        reason=EndReason.ALERT_CLEARED,
-        sentence=sentence,
-        reopens_at=reopens_at,
-    )

@@ -98,6 +98,9 @@ class Issues(Protocol):
     async def ended(self, issue_key: str, url: str, now: datetime) -> datetime:
         """Return when a pull request was first seen to have ended: now, if it was not before."""
 
+    async def refuse(self, issue_key: str, until: datetime) -> None:
+        """Keep that a person said no: nothing is to be proposed for the issue before then."""
+
 
 class Forges(Protocol):
     """The forges, by the host of a repository."""

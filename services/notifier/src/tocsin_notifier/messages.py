@@ -96,7 +96,7 @@ def _pulled(event: Event) -> tuple[str, str] | None:
 
 def _is_told_already(ended: RunFinished) -> bool:
     """Whether nobody needs to hear of it: triage decided so, or `RunEscalated` tells it."""
-    if ended.reason is EndReason.CLOSED_BY_PERSON:
+    if ended.reason in (EndReason.CLOSED_BY_PERSON, EndReason.DENIED_BY_APPROVER):
         return False
     escalated = ended.outcome is RunState.ESCALATED and ended.producer == ESCALATES
     return escalated or ended.outcome in (RunState.SUPPRESSED, RunState.SUPERSEDED)

@@ -9,7 +9,16 @@ from tocsin_kit.clock import Clock
 from tocsin_kit.errors import TransientError
 from tocsin_kit.untrusted import line
 from tocsin_validation import converging, drafting, endings
-from tocsin_validation.converging import Closed, Decision, Found, Increment, Open, Stop, Wait
+from tocsin_validation.converging import (
+    Closed,
+    Decision,
+    Found,
+    Increment,
+    Open,
+    Refused,
+    Stop,
+    Wait,
+)
 from tocsin_validation.ports import Proposed, Source
 from tocsin_validation.standing import Desk
 from tocsin_validation.state import ValidationState
@@ -103,6 +112,8 @@ def _told(state: ValidationState, decision: Decision, key: str) -> list[Event]:
             return [_found(state, decision, key)]
         case Closed():
             return endings.closed(run_id, decision)
+        case Refused():
+            return endings.refused(run_id, decision)
         case Stop():
             seen = [state["hypothesis"].finding.summary]
             return endings.escalated(run_id, alert, decision.reason, decision.sentence, seen=seen)

@@ -61,6 +61,7 @@ class Standing:
 
     `seen` are its branches, the first one first. `ended_at` is when the pull request that counts
     ended, and `lacking` what its head lacks; each is only asked for where it matters.
+    `refused_until` is until when a no to an earlier plan holds.
     """
 
     head_branch: str
@@ -69,6 +70,7 @@ class Standing:
     written: tuple[Written, ...] = ()
     ended_at: datetime | None = None
     lacking: Lacking = Lacking()
+    refused_until: datetime | None = None
 
     @property
     def current(self) -> Seen | None:
@@ -118,6 +120,13 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A person said no to the last plan, and that holds for a while."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """A person has to look at it."""
 
@@ -125,11 +134,18 @@ class Stop:
     sentence: str
 
 
-Decision = Open | Increment | Found | Wait | Closed | Stop
+Decision = Open | Increment | Found | Wait | Closed | Refused | Stop
 
 
 def decide(standing: Standing, rules: Rules, now: datetime) -> Decision:
     """Return what is done about the issue; what people did there is never undone or redone."""
+    decision, until = _found(standing, rules, now), standing.refused_until
+    if until and now < until and isinstance(decision, Open | Increment):
+        return Refused(until)
+    return decision
+
+
+def _found(standing: Standing, rules: Rules, now: datetime) -> Decision:
     current = standing.current
     if current is None:
         return Open(standing.head_branch)

@@ -22,7 +22,7 @@ from tocsin_contracts import (
     RunSuperseded,
 )
 from tocsin_kit.untrusted import line
-from tocsin_validation.converging import Closed
+from tocsin_validation.converging import Closed, Refused
 from tocsin_validation.resolving import Unresolved
 from tocsin_validation.standing import Rival
 
@@ -109,6 +109,20 @@ def closed(run_id: RunId, decision: Closed) -> list[Event]:
             reason=EndReason.CLOSED_BY_PERSON,
             sentence=f"{pull.url} of this issue was closed{who} without a merge: nothing else is "
             f"proposed before {decision.until:%Y-%m-%d %H:%M} UTC.",
+            reopens_at=decision.until,
+        )
+    ]
+
+
+def refused(run_id: RunId, decision: Refused) -> list[Event]:
+    """End the run because a person has said no to a plan of its issue, and say until when."""
+    return [
+        RunFinished(
+            run_id=run_id,
+            outcome=RunState.SUPPRESSED,
+            reason=EndReason.DENIED_BY_APPROVER,
+            sentence="A person said no to the last plan for this issue: nothing else is proposed "
+            f"before {decision.until:%Y-%m-%d %H:%M} UTC.",
             reopens_at=decision.until,
         )
     ]

@@ -76,6 +76,9 @@ class Issues(Protocol):
     async def ended(self, issue_key: str, url: str, now: datetime) -> datetime:
         """Return when a pull request was first seen to have ended: now, if it was not before."""
 
+    async def refused_until(self, issue_key: str) -> datetime | None:
+        """Return until when the last no to the issue holds, or None if there was none."""
+
     async def claim(self, thing: str, claim: Claim, instead_of: Claim | None = None) -> Claim:
         """Take a thing for a run and return who holds it then; `instead_of` may be replaced."""
 

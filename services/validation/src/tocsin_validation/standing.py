@@ -46,13 +46,15 @@ class Desk:
     ) -> Standing:
         """Return what is known about an issue for which these edits of the base are found.
 
-        Where they are wanted `exactly`, an amount that goes further is not good enough.
+        Where a person wants them `exactly`, an amount that goes further is not good enough, and an
+        earlier no holds no longer.
         """
         standing = Standing(
             head_branch=head_branch,
             base_branch=repository.branch,
             seen=tuple([one async for one in self._branches(repository, head_branch)]),
             written=await self._issues.written(issue_key),
+            refused_until=None if exactly else await self._issues.refused_until(issue_key),
         )
         pull = standing.current.pull if standing.current else None
         if pull is None:
