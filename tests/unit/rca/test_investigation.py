@@ -259,6 +259,17 @@ async def test_a_model_that_is_away_is_waited_for_and_not_for_ever(place):
     assert "The model was away." in answer.why
 
 
+async def test_a_model_that_is_away_is_waited_for_after_a_long_queue_too(place):
+    place.world.clock.advance(3600)
+    handlers, _ = place.worker(ScriptedModel(*[ModelAwayError("busy")] * 3))
+    for seconds in (0, 500):
+        place.world.clock.advance(seconds)
+        with pytest.raises(ModelAwayError):
+            await handlers.on_incident_opened(OPENED)
+    place.world.clock.advance(101)
+    assert "The model was away." in (await handlers.on_incident_opened(OPENED)).why
+
+
 class Paused:
     """An investigation that nears its limit of tokens after one look."""
 

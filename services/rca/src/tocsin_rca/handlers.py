@@ -70,7 +70,7 @@ class Handlers:
             attempt=start["attempt"],
             objects=frozenset(state.get("objects", ())),
             rejections=tuple(start["rejections"]),
-            since=event.at,
+            since=max(event.at, state.get("concluded", event.at)),
         )
 
 

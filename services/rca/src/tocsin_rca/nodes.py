@@ -83,7 +83,8 @@ class Nodes:
         await self._keep(state, seen, told)
         ruled_out = state.get("rejections", [])
         objects = sorted(objects_seen(case), key=str)
-        return {"answer": with_reasons(told, ruled_out), "objects": objects}
+        now = self._world.clock.now()
+        return {"answer": with_reasons(told, ruled_out), "objects": objects, "concluded": now}
 
     async def _case(self, state: RcaState) -> Case:
         """Return what this attempt saw, with the alerts that joined the run meanwhile.

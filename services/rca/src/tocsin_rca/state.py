@@ -1,5 +1,6 @@
 """What the rca graph remembers while it runs."""
 
+from datetime import datetime
 from typing import TypedDict
 
 from tocsin_contracts import (
@@ -14,7 +15,10 @@ from tocsin_contracts import (
 
 
 class RcaState(TypedDict, total=False):
-    """One attempt at one alert. What was seen stays in memory: it is looked at again if lost."""
+    """One attempt at one alert. What was seen stays in memory: it is looked at again if lost.
+
+    `concluded` is when the analyzers had their last word.
+    """
 
     run_id: str
     alert: Alert
@@ -24,3 +28,4 @@ class RcaState(TypedDict, total=False):
     objects: list[ObjectRef]
     findings: list[Finding]
     answer: HypothesisFormed | InvestigationInconclusive
+    concluded: datetime

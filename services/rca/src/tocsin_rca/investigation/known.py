@@ -22,7 +22,7 @@ Answer = HypothesisFormed | InvestigationInconclusive
 class Known:
     """One attempt as the analyzers leave it; `answer` is what it comes to without a model.
 
-    `since` is when the event came that this work answers.
+    `since` is when a model could first be asked: after the event, its queue and the analyzers.
     """
 
     answer: Answer
