@@ -131,7 +131,7 @@ __all__ = [
 E = TypeVar("E", bound=Event)
 
 
-def event(kind: type[E], **changes: Any) -> E:
+def event(kind: type[E], /, **changes: Any) -> E:
     """Return an event of any type; the same type and run have the same id."""
     run_id = changes.get("run_id", RUN)
     common = {"run_id": run_id, "at": NOW, "producer": "test", "id": derive_id(run_id, kind.topic)}
