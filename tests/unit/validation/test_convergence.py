@@ -8,6 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tocsin_contracts import (
     CauseClass,
     EndReason,
+    FixIneffective,
     FoundPull,
     Intent,
     PlanDrafted,
@@ -298,3 +299,40 @@ async def test_a_no_to_one_issue_is_none_to_another(world):
     formed = world.formed("r2").model_copy(update={"hypothesis": build.hypothesis(finding=other)})
     await world.note("r2", [formed])
     assert isinstance((await world.validation().on_hypothesis_formed(formed))[-1], PlanDrafted)
+
+
+async def after_a_fix_that_did_not_help(world):
+    """Bring a run to its merged fix, and its alerts to fire on."""
+    opened = await world.proposed("r1")
+    world.repositories.merge(world.repo, opened.head_branch, ended_at=world.clock.now())
+    told = []
+    while not any(isinstance(one, FixIneffective) for one in told):
+        told = await world.ring()
+    return told[0]
+
+
+def more(run_id):
+    change = build.field_change(old="256Mi", new="512Mi")
+    hypothesis = build.hypothesis(finding=build.finding(change=change))
+    return build.hypothesis_formed(run_id=run_id, hypothesis=hypothesis)
+
+
+async def test_a_field_that_is_to_be_undone_is_not_changed_by_another_run_meanwhile(world):
+    told = await after_a_fix_that_did_not_help(world)
+    (undo,) = await world.note("r1", await world.validation().on_fix_ineffective(told))
+    assert isinstance(undo, PlanDrafted)
+    await world.note("r2", [more("r2")])
+    await world.note("r2", await world.validation().on_hypothesis_formed(more("r2")))
+    sentence = ended(world, "r2", RunState.ESCALATED, EndReason.CONFLICTING_PLAN)
+    assert "Run r1 has a plan of its own for" in sentence
+
+
+async def test_a_field_that_another_run_has_a_plan_for_is_not_undone_meanwhile(world):
+    told = await after_a_fix_that_did_not_help(world)
+    world.runs.runs["r1"] = build.run(*world.facts["r1"].values(), id="r1", state=RunState.FAILED)
+    await world.note("r2", [more("r2")])
+    (drafted,) = await world.note("r2", await world.validation().on_hypothesis_formed(more("r2")))
+    assert isinstance(drafted, PlanDrafted)
+    await world.note("r1", await world.validation().on_fix_ineffective(told))
+    sentence = ended(world, "r1", RunState.ESCALATED, EndReason.FIX_INEFFECTIVE)
+    assert "run r2 has a plan of its own for" in sentence

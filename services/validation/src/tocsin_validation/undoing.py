@@ -21,7 +21,7 @@ from tocsin_gitops.editing import EditRefused
 from tocsin_kit.clock import Clock
 from tocsin_kit.errors import TransientError
 from tocsin_validation import converging, drafting, endings
-from tocsin_validation.converging import Open, Stop, Wait
+from tocsin_validation.converging import Decision, Open, Refused, Stop, Wait
 from tocsin_validation.outlook import risk
 from tocsin_validation.ports import Proposed, Source
 from tocsin_validation.standing import Desk
@@ -55,15 +55,15 @@ class Undoing:
             change = await self._change(event, repository, base_sha)
         except EditRefused as refused:
             return _by_hand(event, str(refused))
-        standing = await self._desk.standing(
-            repository, change.issue_key, change.head_branch, change.edits
-        )
+        key, edits = change.issue_key, change.edits
+        if rival := await self._desk.rival(event.run_id, repository.name, key, edits):
+            return _by_hand(event, f"run {rival.run_id} has a plan of its own for {rival.thing}")
+        standing = await self._desk.standing(repository, key, change.head_branch, edits)
         decision = converging.decide(standing, self._rules, self._clock.now())
         if isinstance(decision, Wait):
-            raise TransientError(f"{change.issue_key!r}: {decision.why}", retry_in=decision.seconds)
+            raise TransientError(f"{key!r}: {decision.why}", retry_in=decision.seconds)
         if not isinstance(decision, Open):
-            why = decision.sentence if isinstance(decision, Stop) else "an undo was proposed before"
-            return _by_hand(event, why)
+            return _by_hand(event, _why_none(decision))
         on_branch = replace(change, head_branch=decision.branch)
         return _planned(event, on_branch, base_sha, self._console)
 
@@ -160,6 +160,15 @@ def _why(event: FixIneffective) -> tuple[str, ...]:
         f"{event.url} was merged at {event.merged_at:%Y-%m-%d %H:%M} UTC, and {event.why}.",
         "This is its exact undo on the base as it is now.",
     )
+
+
+def _why_none(decision: Decision) -> str:
+    match decision:
+        case Stop():
+            return decision.sentence.rstrip(".")
+        case Refused():
+            return "a person said no to it before"
+    return "an undo was proposed before"
 
 
 def _by_hand(event: FixIneffective, why: str) -> list[Event]:
