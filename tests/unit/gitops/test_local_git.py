@@ -56,7 +56,8 @@ def origin(tmp_path_factory) -> Path:
     (work / "apps/api/a.yaml").write_text("memory: 192Mi\n")
     git(work, "commit", "-qam", "Trim memory\x01/odd\n\nbody", date="2026-01-06T10:00:00+02:00")
     git(work, "commit", "-q", "--allow-empty", "-m", "Nothing")
-    git(root, "clone", "-q", "--bare", "work", "platform.git")
+    git(root, "clone", "-q", "--bare", "--template=", "work", "platform.git")
+    git(root / "platform.git", "gc", "-q")  # few files are few to copy for each test
     return root / "platform.git"
 
 

@@ -1,6 +1,7 @@
 """Local pull requests after they were opened: more commits, comments, and what became of them."""
 
 import asyncio
+import shutil
 import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from tocsin_gitops.forges import BranchTaken, LocalGitForge, PullRequestRequest
 from tocsin_gitops.pulls import Comment
 from tocsin_gitops.source import LocalGitSource
 from tocsin_kit.errors import PermanentError
+from tocsin_testing.forges.loose import loose
 
 BRANCH = "tocsin/raise-memory-0123456789"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -44,14 +46,8 @@ def commit(repository: Repository, branch: str, message: str, *, tree: str, pare
     return made
 
 
-@pytest.fixture
-def repository(tmp_path) -> Repository:
-    found = Repository(name="shop/platform", git_dir=tmp_path / "platform.git", paths=("**",))
-    git(found, "init", "-q", "--bare")
-    blob = git(found, "hash-object", "-w", "--stdin", stdin="memory: 128Mi\n")
-    tree = git(found, "mktree", stdin=f"100644 blob {blob}\ta.yaml\n")
-    commit(found, "main", "Import", tree=tree)
-    return found
+def placed(folder: Path) -> Repository:
+    return Repository(name="shop/platform", git_dir=folder / "platform.git", paths=("**",))
 
 
 class Pulls:
@@ -88,10 +84,22 @@ class Pulls:
         return pulls.record(self.repository, BRANCH)
 
 
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory) -> tuple[Path, Pulls]:
+    """A repository with one open pull request, and the folder that it and its record are in."""
+    folder = tmp_path_factory.mktemp("origin")
+    loose(folder / "platform.git").push("main", {"a.yaml": b"memory: 128Mi\n"})
+    made = Pulls(placed(folder))
+    asyncio.run(made.open())
+    return folder, made
+
+
 @pytest.fixture
-async def pull(repository):
-    made = Pulls(repository)
-    await made.open()
+def pull(origin, tmp_path):
+    folder, first = origin
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    made = Pulls(placed(tmp_path))
+    made.request, made.opened = replace(first.request, repository=made.repository), first.opened
     return made
 
 

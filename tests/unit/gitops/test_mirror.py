@@ -17,8 +17,8 @@ from tocsin_gitops.mirror import Mirrors
 from tocsin_gitops.repositories import Repositories, repositories
 from tocsin_kit.errors import PermanentError, TocsinError, TransientError
 from tocsin_testing.fakes import FakeClock
-from tocsin_testing.forges.bare import Bare, bare
-from tocsin_testing.forges.loose import Loose
+from tocsin_testing.forges.bare import Bare
+from tocsin_testing.forges.loose import Loose, loose
 from tocsin_testing.git_http import GitServer, serving
 from tocsin_testing.harness import until
 
@@ -72,7 +72,9 @@ class World:
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory):
-    return bare(tmp_path_factory.mktemp("origin"), {"apps/a.yaml": b"a: 1\n"}).git_dir
+    made = loose(tmp_path_factory.mktemp("origin") / "a.git")
+    made.push("main", {"apps/a.yaml": b"a: 1\n"}, "Import\n")
+    return made.git_dir
 
 
 @pytest.fixture

@@ -13,11 +13,10 @@ from tocsin_gitops.pulls import PullState
 from tocsin_gitops.repositories import repositories
 from tocsin_testing.fakes import NOW, FakeClock
 from tocsin_testing.forges import web
-from tocsin_testing.forges.bare import bare
 from tocsin_testing.forges.gitea import FakeGitea
 from tocsin_testing.forges.gitlab import FakeGitLab
 from tocsin_testing.forges.hosting import ANN
-from tocsin_testing.forges.loose import Loose
+from tocsin_testing.forges.loose import loose
 from tocsin_testing.git_http import GitServer, serving
 
 NAME, BRANCH, TOKEN = "shop/platform", "tocsin/raise-memory-0123456789", "bot-token"
@@ -27,10 +26,9 @@ FAKES = {HostType.GITLAB: FakeGitLab, HostType.GITEA: FakeGitea}
 @pytest.fixture(params=FAKES, ids=lambda kind: kind.value)
 def fake(request, tmp_path):
     """A host with an API and a git server over one repository, and gitops.yaml that names it."""
-    folder = tmp_path / "remote" / f"{NAME}.git"
-    folder.mkdir(parents=True)
-    git_dir = bare(folder, {"apps/a.yaml": b"memory: 128Mi\n"}).git_dir
-    host = FAKES[request.param](NAME, Loose(git_dir))
+    remote = loose(tmp_path / "remote" / f"{NAME}.git")
+    remote.push("main", {"apps/a.yaml": b"memory: 128Mi\n"}, "Import\n")
+    host = FAKES[request.param](NAME, remote)
     with web.serving(host) as api, serving(GitServer(tmp_path / "remote", TOKEN)) as git:
         provider = {
             "host": "git.acme.example",

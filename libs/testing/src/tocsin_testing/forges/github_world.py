@@ -15,7 +15,7 @@ from tocsin_testing.build import NOW
 from tocsin_testing.fakes import FakeClock
 from tocsin_testing.forges.faults import Wire
 from tocsin_testing.forges.github import FakeGitHub
-from tocsin_testing.forges.loose import Loose
+from tocsin_testing.forges.loose import loose
 
 NAME, BRANCH = "shop/platform", "tocsin/raise-memory-0123456789"
 FILE = "apps/api/a.yaml"
@@ -28,8 +28,7 @@ class GitHubWorld:
     """Everything a test touches; `wire` sees every request."""
 
     def __init__(self, folder: Path) -> None:
-        self.bare = Loose(folder / "platform.git")
-        self.bare.run("init", "-q", "--bare", "--initial-branch=main", "--template=")
+        self.bare = loose(folder / "platform.git")
         self.bare.push("main", FILES, "Import\n")
         self.clock = FakeClock(NOW)
         self.fake = FakeGitHub(NAME, self.bare, self.clock.now)

@@ -168,6 +168,15 @@ class Loose(Bare):
         return self.put("tree", b"".join(data))
 
 
+def loose(folder: Path) -> Loose:
+    """Make a bare repository that holds nothing yet; its first branch is to be `main`."""
+    for name in ("objects", "refs/heads"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
+    (folder / "config").write_text("[core]\n\tbare = true\n", encoding="ascii")
+    return Loose(folder)
+
+
 @functools.lru_cache(maxsize=4096)
 def _unpacked(git_dir: str, oid: str) -> bytes:
     """An object never changes, so it is read once."""
