@@ -78,6 +78,7 @@ async def test_p2_an_insufficient_pull_request_gets_one_more_commit_after_a_new_
     assert plan.parent_sha != plan.base_sha
     changed = [line.split()[-4] for line in plan.diff.splitlines() if "be careful" in line]
     assert changed == ['"256Mi"', '"384Mi"']
+    assert "the undo below takes back that one alone" in plan.body
     assert len(world.forge.asked) == 1, "nothing is written before the yes"
     updated = await world.write(drafted)
     assert isinstance(updated, PullRequestUpdated)

@@ -27,6 +27,7 @@ from tocsin_validation.ports import Proposed
 from tocsin_validation.wording import said
 
 NEW_FILE_MODE = "100644"
+_ADDS = "This adds one commit to an open pull request; the undo below takes back that one alone."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +97,16 @@ def plan(
     """
     parent = parent_sha or base_sha
     told = words or Words()
-    why = told.why or wording.reasons(change)
+    intent = Intent.OPEN if parent == base_sha else Intent.INCREMENT
+    adds = (_ADDS,) if intent is Intent.INCREMENT else ()
+    why = (*(told.why or wording.reasons(change)), *adds)
     draft = Plan(
         issue_key=change.issue_key,
         target=change.target,
         base_sha=base_sha,
         head_branch=change.head_branch,
         parent_sha=parent,
-        intent=Intent.OPEN if parent == base_sha else Intent.INCREMENT,
+        intent=intent,
         edits=change.edits,
         files=tuple(_file(path, change) for path in sorted(change.after)),
         diff=unified_diff(change.before, change.after),
