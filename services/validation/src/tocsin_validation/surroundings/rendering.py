@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from tocsin_contracts import FailureCode
@@ -50,9 +50,9 @@ async def render(kubectl: str, files: Mapping[str, bytes], after: Mapping[str, b
         raise NotTold("there is no kubectl to render with", FailureCode.MISSING_TOOL)
     with tempfile.TemporaryDirectory(prefix="tocsin-render-") as folder:
         place = Path(folder, "repository")
-        await asyncio.to_thread(_write, place, needed)
+        await asyncio.to_thread(write, place, needed)
         before = {root: await _built(kubectl, place, root) for root in roots}
-        await asyncio.to_thread(_write, place, after)
+        await asyncio.to_thread(write, place, after)
         try:
             changed = {root: await _built(kubectl, place, root) for root in roots}
         except NotTold as failed:
@@ -133,7 +133,8 @@ def _is_below(path: str, used: Collection[str]) -> bool:
     return path in used or any(str(parent) in used for parent in way.parents)
 
 
-def _write(place: Path, files: Mapping[str, bytes]) -> None:
+def write(place: Path, files: Mapping[str, bytes]) -> None:
+    """Write files below a folder."""
     for path, data in files.items():
         file = place / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -141,8 +142,13 @@ def _write(place: Path, files: Mapping[str, bytes]) -> None:
 
 
 async def _built(kubectl: str, place: Path, root: str) -> str:
+    return await printed((kubectl, "kustomize", str(place / root)), place, root)
+
+
+async def printed(command: Sequence[str], place: Path, root: str) -> str:
+    """Return what a command prints that may reach nothing else; NotTold if it fails."""
     process = await asyncio.create_subprocess_exec(
-        *(kubectl, "kustomize", str(place / root)),
+        *command,
         env=_CLOSED | {"HOME": str(place.parent / "nobody"), "TMPDIR": str(place.parent)},
         cwd=place,
         stdin=asyncio.subprocess.DEVNULL,
