@@ -1,5 +1,6 @@
 """What a change would come to: the object afterwards, amounts, effects and risk."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -18,7 +19,7 @@ from tocsin_contracts import (
 from tocsin_gitops.policy import WritePolicy
 from tocsin_testing import build
 from tocsin_validation.facts import Incident, Prices, Rules, Surroundings, told
-from tocsin_validation.outlook import amounts, preview, risk
+from tocsin_validation.outlook import amounts, preview, risk, schemas
 from tocsin_validation.outlook.effects import effects
 from tocsin_validation.ports import Proposed
 
@@ -313,3 +314,29 @@ def test_one_more_check_never_lowers_the_risk_and_only_a_pass_leaves_it_low(befo
     assert order.index(more) >= order.index(less)
     told_all = {*before, one} == {CheckVerdict.PASS}
     assert (more is Risk.LOW) == told_all
+
+
+@pytest.mark.parametrize("schema", [{"type": 5}, {"properties": 3}, {"required": "x"}])
+def test_a_definition_that_holds_no_schema_tells_nothing(schema):
+    assert schemas.faults_of_custom({"a": 1}, schema) is None
+
+
+async def test_nothing_is_fetched_for_a_definition():
+    asked = []
+
+    async def answer(reader, writer):
+        asked.append(await reader.readline())
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    away = {"$ref": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/schema"}
+    schema = {"properties": {"a": away, "$ref": {"type": "string"}}}
+    async with server:
+        found = await asyncio.to_thread(schemas.faults_of_custom, {"a": 1, "$ref": 2}, schema)
+    assert asked == []
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("schema", [{"$ref": "#"}, {"patternProperties": {"(a+)+$": {}}}])
+def test_a_definition_leads_nowhere_for_ever(schema):
+    assert schemas.faults_of_custom({"a" * 40 + "!": 1}, schema) == frozenset()

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jsonschema.exceptions import SchemaError
 from jsonschema.validators import Draft202012Validator
 from kubernetes_validate import utils
 from referencing import Registry, Resource
@@ -13,6 +14,9 @@ _FOLDER = "kubernetes-json-schema/v{version}-local-strict"
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
 _GO_ONLY = ("pattern", "format")
 """What a cluster understands in its own way: it is for the cluster to judge."""
+
+_ELSEWHERE = ("$ref", "$dynamicRef", "$recursiveRef", "$schema", "$id")
+"""What would lead out of a definition, which no cluster allows: nothing is ever fetched."""
 
 Faults = frozenset[str]
 
@@ -41,9 +45,17 @@ def faults(raw: Mapping[str, Any], version: str) -> Faults | None:
     return None if validator is None else frozenset(_told(validator, raw))
 
 
-def faults_of_custom(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> Faults:
-    """Return what is wrong with a custom resource, by the schema that its definition holds."""
-    return frozenset(_told(Draft202012Validator(_plain(schema)), raw))
+def faults_of_custom(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> Faults | None:
+    """Return what is wrong with a custom resource, by the schema that its definition holds.
+
+    None if that is no schema.
+    """
+    plain = _plain(schema)
+    try:
+        Draft202012Validator.check_schema(plain)
+    except SchemaError:
+        return None
+    return frozenset(_told(Draft202012Validator(plain, registry=Registry()), raw))
 
 
 def number(version: str) -> tuple[int, ...]:
@@ -87,10 +99,17 @@ def _plain(schema: Any) -> Any:
         return [_plain(one) for one in schema]
     if not isinstance(schema, Mapping):
         return schema
-    kept = {k: v for k, v in schema.items() if not (k in _GO_ONLY and isinstance(v, str))}
+    kept = {key: value for key, value in schema.items() if not _is_left_out(key, value)}
     if kept.get("x-kubernetes-int-or-string") is True:
         kept |= {"type": ["integer", "string"]}
         kept.pop("anyOf", None)
     if kept.get("nullable") is True and isinstance(kept.get("type"), str):
         kept["type"] = [kept["type"], "null"]
     return {key: _plain(value) for key, value in kept.items()}
+
+
+def _is_left_out(key: str, value: Any) -> bool:
+    """Fields that a resource calls so have schemas of their own, and stay."""
+    if key == "patternProperties":
+        return True
+    return key in (*_GO_ONLY, *_ELSEWHERE) and isinstance(value, str)
