@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from tocsin_contracts import CauseClass, Considered, Rejection, Risk
 from tocsin_gitops import messages
 from tocsin_gitops.policy import WritePolicy
+from tocsin_kit.errors import PermanentError
 from tocsin_testing import build
 from tocsin_validation import drafting, wording
 from tocsin_validation.outlook.risk import Judged
 from tocsin_validation.ports import Proposed
+from tocsin_validation.settings import Settings
 
 FILE = build.edit().file
 BEFORE = b"# owned by payments\nlimits:\n  memory: 128Mi # why\n"
@@ -208,6 +210,14 @@ def test_however_much_there_is_to_say_a_forge_takes_it_and_the_trailers_stay(wor
     assert [line for line in plan.body.splitlines() if line.startswith("#")][-1] == "## Undo"
     assert messages.trailers(plan.body).count("\n") == 5
     assert plan.body.count("```") % 2 == 0
+
+
+@pytest.mark.parametrize(
+    "address", ["console.example", "javascript:x", "https://x y", "https://x|y"]
+)
+def test_an_address_of_the_console_that_is_none_stops_the_service(address):
+    with pytest.raises(PermanentError, match="public_url"):
+        Settings.load(["--public-url", address])
 
 
 def test_what_does_not_fit_is_counted():
