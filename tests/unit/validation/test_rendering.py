@@ -1,6 +1,7 @@
 """kubectl itself renders here: it asks nobody, in a folder that is thrown away."""
 
 import asyncio
+import sys
 
 import pytest
 
@@ -116,6 +117,24 @@ async def test_a_path_that_leads_out_of_the_folder_is_not_written(tmp_path):
     files = {**FILES, outside: b"a: 1\n", f"/{tmp_path.name}.yaml": b"a: 1\n"}
     await rendering.render(KUBECTL, files, AFTER)
     assert not list(tmp_path.parent.glob(f"{tmp_path.name}-outside*"))
+
+
+def program(tmp_path, text):
+    file = tmp_path / "program"
+    file.write_text(f"#!{sys.executable}\n{text}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+async def test_what_prints_without_end_is_ended(tmp_path):
+    endless = program(tmp_path, "import sys\nwhile True: sys.stdout.write('x' * 1024**2)")
+    assert "more than 32 MiB are rendered" in str(await refused(kubectl=endless))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds another process")
+async def test_what_asks_for_all_memory_gets_little_of_it(tmp_path):
+    greedy = program(tmp_path, "bytearray(5 * 1024**3)")
+    assert "MemoryError" in str(await refused(kubectl=greedy))
 
 
 @needs_kubectl

@@ -2,9 +2,6 @@
 
 import asyncio
 import json
-import os
-import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +15,7 @@ from tocsin_gitops.manifests import is_yaml
 from tocsin_gitops.placements import Checkout
 from tocsin_gitops.placing import below
 from tocsin_validation.facts import Rendered
+from tocsin_validation.surroundings import rendering
 from tocsin_validation.surroundings.asked import NotTold
 from tocsin_validation.surroundings.rendering import MOST_FILES, printed, write
 
@@ -27,8 +25,7 @@ _FAILED = FailureCode.RENDER_FAILED
 
 def found(name: str = "helm") -> str:
     """Return where that binary is, on the path or beside this Python; empty for nowhere."""
-    beside = str(Path(sys.executable).parent)
-    return shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), beside))) or ""
+    return rendering.found(name)
 
 
 async def render(helm: str, place: Place, namespace: str, files: Files, after: Files) -> Rendered:

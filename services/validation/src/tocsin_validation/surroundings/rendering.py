@@ -1,8 +1,10 @@
 """What kustomize makes of the changed files: in a throw-away folder, with no way out of it."""
 
 import asyncio
+import contextlib
 import os
 import re
+import resource
 import shutil
 import sys
 import tempfile
@@ -20,6 +22,9 @@ from tocsin_validation.surroundings.asked import NotTold
 
 MOST_ROOTS = 8
 MOST_FILES = 2000
+MOST_BYTES = 32 * 1024**2
+MOST_MEMORY = 4 * 1024**3
+_PIECE = 64 * 1024
 _BETWEEN = re.compile(r"[\s'\"\[\]{},=]+")
 _RUN = frozenset({"generators", "transformers", "validators"})
 _NOWHERE = "http://127.0.0.1:9"
@@ -32,10 +37,10 @@ _CLOSED = {
 """Nothing else can be started, and what is asked of the network ends at a closed door."""
 
 
-def found() -> str:
-    """Return where kubectl is, on the path or beside this Python; empty for nowhere."""
+def found(name: str = "kubectl") -> str:
+    """Return where that binary is, on the path or beside this Python; empty for nowhere."""
     beside = str(Path(sys.executable).parent)
-    return shutil.which("kubectl", path=os.pathsep.join((os.environ.get("PATH", ""), beside))) or ""
+    return shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), beside))) or ""
 
 
 async def render(kubectl: str, files: Mapping[str, bytes], after: Mapping[str, bytes]) -> Rendered:
@@ -146,7 +151,10 @@ async def _built(kubectl: str, place: Path, root: str) -> str:
 
 
 async def printed(command: Sequence[str], place: Path, root: str) -> str:
-    """Return what a command prints that may reach nothing else; NotTold if it fails."""
+    """Return what a command prints that may reach nothing else; NotTold if it fails.
+
+    NotTold as well if it prints without end. What it may use of memory is bounded.
+    """
     process = await asyncio.create_subprocess_exec(
         *command,
         env=_CLOSED | {"HOME": str(place.parent / "nobody"), "TMPDIR": str(place.parent)},
@@ -156,7 +164,9 @@ async def printed(command: Sequence[str], place: Path, root: str) -> str:
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        text, wrong = await process.communicate()
+        _bound(process.pid)
+        text, wrong = await asyncio.gather(_all(process.stdout), _all(process.stderr))
+        await process.wait()
     finally:
         if process.returncode is None:
             process.kill()
@@ -165,3 +175,19 @@ async def printed(command: Sequence[str], place: Path, root: str) -> str:
         told = wrong.decode(errors="replace").replace(f"{place}/", "")
         raise NotTold(f"{root} cannot be built: {line(told, 300)}", _FAILED)
     return text.decode(errors="replace")
+
+
+async def _all(stream: asyncio.StreamReader | None) -> bytes:
+    found = bytearray()
+    while stream and (piece := await stream.read(_PIECE)):
+        found += piece
+        if len(found) > MOST_BYTES:
+            raise NotTold(f"more than {MOST_BYTES >> 20} MiB are rendered", _FAILED)
+    return bytes(found)
+
+
+def _bound(pid: int) -> None:
+    """Let a template that asks for all memory end itself, and not its neighbours."""
+    if sys.platform == "linux":
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(pid, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
