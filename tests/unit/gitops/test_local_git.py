@@ -12,6 +12,7 @@ from tocsin_gitops import pulls
 from tocsin_gitops.config import Repository
 from tocsin_gitops.forges import BranchTaken, LocalGitForge, PullRequestRequest
 from tocsin_gitops.git import Git, GitFailed
+from tocsin_gitops.pulls import PullRequest
 from tocsin_gitops.source import MAX_BYTES, LocalGitSource
 from tocsin_kit.errors import PermanentError, TransientError
 
@@ -87,6 +88,10 @@ def forge() -> LocalGitForge:
 def branches(repository: Repository) -> list[str]:
     pattern = "refs/heads/tocsin"
     return git(repository.git_dir, "for-each-ref", "--format=%(refname:short)", pattern).split()
+
+
+async def find_pull(repository: Repository, branch: str) -> PullRequest | None:
+    return next(iter(await LocalGitSource().pulls(repository, branch)), None)
 
 
 def records(repository: Repository) -> list[Path]:
@@ -180,7 +185,7 @@ async def test_a_pull_request_is_one_branch_one_commit_and_one_record(repository
     (record,) = records(repository)
     assert json.loads(record.read_text())["commit"] == opened.commit
     assert opened.url == record.as_uri()
-    assert await LocalGitSource().find_pull(repository, BRANCH) == opened
+    assert await find_pull(repository, BRANCH) == opened
 
 
 async def test_the_repository_stays_sound_and_modes_stay_as_they_were(repository):
@@ -270,7 +275,7 @@ async def test_pull_requests_are_numbered_in_order(repository):
     names = [f"tocsin/x-{n}" for n in range(3)]
     for name in names:
         await forge().open_pull(await request_for(repository, head_branch=name))
-    found = [await LocalGitSource().find_pull(repository, name) for name in names]
+    found = [await find_pull(repository, name) for name in names]
     assert [pull and pull.number for pull in found] == [1, 2, 3]
 
 
@@ -282,7 +287,7 @@ async def test_what_is_no_plain_file_is_never_written(repository):
 
 
 async def test_no_record_means_no_pull_request(repository):
-    assert await LocalGitSource().find_pull(repository, "tocsin/none") is None
+    assert await find_pull(repository, "tocsin/none") is None
 
 
 def merge(repository: Repository) -> None:
@@ -330,7 +335,7 @@ async def test_what_became_of_a_pull_request_is_read_from_git(repository, steps,
     written = record.read_bytes()
     for step in steps:
         step(repository)
-    found = await LocalGitSource().find_pull(repository, BRANCH)
+    found = await find_pull(repository, BRANCH)
     told = {"state": found.state, "ended_at": found.ended_at, "merged_commit": found.merged_commit}
     assert found == opened.model_copy(update=told)
     assert found.state == state
@@ -342,14 +347,14 @@ async def test_a_record_that_a_person_has_closed_stays_closed(repository):
     await forge().open_pull(await request_for(repository))
     (record,) = records(repository)
     record.write_text(record.read_text().replace('"open"', '"closed"'))
-    assert (await LocalGitSource().find_pull(repository, BRANCH)).state == "closed"
+    assert (await find_pull(repository, BRANCH)).state == "closed"
 
 
 async def test_a_repository_that_is_gone_is_no_closed_pull_request(repository):
     await forge().open_pull(await request_for(repository))
     shutil.rmtree(repository.git_dir)
     with pytest.raises(GitFailed):
-        await LocalGitSource().find_pull(repository, BRANCH)
+        await find_pull(repository, BRANCH)
 
 
 async def test_a_branch_is_found_by_its_whole_name_alone(repository):
@@ -364,4 +369,4 @@ async def test_a_damaged_record_is_named_and_not_taken_for_none(repository):
     pulls.folder(repository).mkdir()
     pulls.record(repository, BRANCH).write_text("{}")
     with pytest.raises(PermanentError, match=r"tocsin__raise-memory"):
-        await LocalGitSource().find_pull(repository, BRANCH)
+        await find_pull(repository, BRANCH)

@@ -62,7 +62,7 @@ async def test_a_pull_request_from_its_first_commit_to_its_merge(fake, tmp_path)
     clock.advance(1)
     assert await source.branch(repo, BRANCH) == opened.commit
     assert await source.show(repo, opened.commit, "apps/a.yaml") == b"memory: 256Mi\n"
-    assert await source.find_pull(repo, BRANCH) == (await source.open_pulls(repo))[0]
+    assert await source.pulls(repo, BRANCH) == await source.open_pulls(repo)
 
     more = replace(
         request,

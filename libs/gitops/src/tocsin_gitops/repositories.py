@@ -96,10 +96,6 @@ class Repositories:
         await self._mirrors.refresh(repo, fresh=self._fresh)
         return await self._git.branch(repo, name)
 
-    async def find_pull(self, repo: Repository, head_branch: str) -> PullRequest | None:
-        """Return the newest pull request from a branch, whatever its state, or None."""
-        return next(iter(await self.pulls(repo, head_branch)), None)
-
     async def pulls(self, repo: Repository, head_branch: str) -> tuple[PullRequest, ...]:
         """Return every pull request from a branch of the repository itself, the newest first."""
         return await self._reader(repo).pulls(repo, head_branch)

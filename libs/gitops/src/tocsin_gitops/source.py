@@ -56,9 +56,6 @@ class Source(Protocol):
     async def branch(self, repo: Repository, name: str) -> str | None:
         """Return the commit that a branch is at, or None if there is no such branch."""
 
-    async def find_pull(self, repo: Repository, head_branch: str) -> PullRequest | None:
-        """Return the newest pull request from a branch, whatever its state, or None."""
-
     async def pulls(self, repo: Repository, head_branch: str) -> tuple[PullRequest, ...]:
         """Return every pull request from a branch of the repository itself, the newest first."""
 
@@ -136,10 +133,6 @@ class LocalGitSource:
     async def branch(self, repo: Repository, name: str) -> str | None:
         """Return the commit that a branch is at, or None if there is no such branch."""
         return await refs.branch(Git(repo.git_dir), name)
-
-    async def find_pull(self, repo: Repository, head_branch: str) -> PullRequest | None:
-        """Return the recorded pull request from a branch with what became of it, or None."""
-        return next(iter(await self.pulls(repo, head_branch)), None)
 
     async def pulls(self, repo: Repository, head_branch: str) -> tuple[PullRequest, ...]:
         """Return the recorded pull request from a branch, if there is one."""

@@ -1,11 +1,10 @@
 """Open pull requests on GitHub and GitHub Enterprise, each once, whatever is lost on the way."""
 
-from datetime import UTC, datetime
-
 from tocsin_gitops.config import Repository
 from tocsin_gitops.forges import commits, markers
-from tocsin_gitops.forges.github_git import NO_COMMIT, GitData
+from tocsin_gitops.forges.github_git import GitData
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
+from tocsin_gitops.forges.remote import EVER, LOOKS, NO_COMMIT
 from tocsin_gitops.hosts.client import ForgeClient, at
 from tocsin_gitops.hosts.failures import ConflictError
 from tocsin_gitops.hosts.github import GitHubPulls, IssueComment, Pull
@@ -13,11 +12,6 @@ from tocsin_gitops.hosts.github_api import GitHubApi
 from tocsin_gitops.providers import HostType
 from tocsin_gitops.pulls import Comment, PullRequest, PullState
 from tocsin_kit.errors import PermanentError, TransientError
-
-_LOOKS = (1.0, 2.0, 4.0)
-"""Seconds between looks at a list that lags behind what GitHub itself says is there."""
-
-_ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class GitHubForge:
@@ -79,7 +73,7 @@ class GitHubForge:
         """
         ends = markers.closing(marker)
         me = await self._api.me(repository)
-        said = await self._pulls.comments(repository, number, _ALWAYS)
+        said = await self._pulls.comments(repository, number, EVER)
         known = markers.marked(said, me, marker)
         if known is not None:
             return known
@@ -115,7 +109,7 @@ class GitHubForge:
     async def _listed(
         self, request: PullRequestRequest, commit: str, refused: ConflictError
     ) -> PullRequest:
-        for seconds in _LOOKS:
+        for seconds in LOOKS:
             known = await self._known(request, commit)
             if known is not None:
                 return known

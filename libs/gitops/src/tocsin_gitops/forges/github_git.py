@@ -9,12 +9,12 @@ from tocsin_gitops.config import Repository
 from tocsin_gitops.forges import commits
 from tocsin_gitops.forges.commits import Kept
 from tocsin_gitops.forges.port import BranchTaken, PullRequestRequest
+from tocsin_gitops.forges.remote import NO_COMMIT
 from tocsin_gitops.hosts.client import at
 from tocsin_gitops.hosts.failures import ConflictError, NotFoundError
 from tocsin_gitops.hosts.github_api import GitHubApi
 from tocsin_kit.errors import PermanentError, TransientError
 
-NO_COMMIT = "no commit"
 _NEW_FILE = "100644"
 _PLAIN_FILES = (_NEW_FILE, "100755")
 _FOLDER = "040000"
