@@ -164,7 +164,7 @@ REFUSED = {
     ),
     "a-value-is-a-template-itself": (
         *("templated", "Deployment", container("app", "image")),
-        *("ghcr.io/shop/templated:1.16.0", "ghcr.io/shop/templated:1.17.0", "no one value"),
+        *("ghcr.io/shop/templated:1.16.0", "ghcr.io/shop/templated:1.17.0", "nobody can tell"),
     ),
     "a-text-of-the-template": (
         *("worker", "Deployment", container("worker", "image")),

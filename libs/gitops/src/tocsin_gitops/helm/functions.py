@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tocsin_gitops.helm.lists import LISTS, Function
 from tocsin_gitops.helm.marked import Hidden, Ledger, Val, said
 from tocsin_gitops.helm.syntax import Unreadable
 from tocsin_gitops.helm.toyaml import to_yaml
 
 _OTHER_FORMS = re.compile(r"%(?![sdv%])")
-Function = Callable[[Ledger, Sequence[Val]], Val]
 
 
 def call(name: str, ledger: Ledger, args: Sequence[Val]) -> Val:
@@ -66,11 +66,12 @@ def _number(ledger: Ledger, args: Sequence[Val]) -> Val:
     return Val(int(float(text)), value.origin)
 
 
-def _default(_: Ledger, args: Sequence[Val]) -> Val:
+def _default(ledger: Ledger, args: Sequence[Val]) -> Val:
     fallback, value = args if len(args) > 1 else (args[0], Val(None))
-    if value.holds:
+    known = ledger.opened(value)
+    if known.holds:
         return value
-    return Val(fallback.data, value.origin or fallback.origin, fallback.quotes)
+    return replace(fallback, origin=known.origin or fallback.origin)
 
 
 def _quoted(quotes: str) -> Function:
@@ -78,7 +79,7 @@ def _quoted(quotes: str) -> Function:
         (value,) = args
         if value.data is None:
             return Val("")
-        if ledger.is_marked(value):
+        if ledger.is_marked(value) or isinstance(value.data, Hidden):
             return replace(value, quotes=quotes)
         return Val(said(replace(value, quotes="")), value.origin, quotes)
 
@@ -182,7 +183,7 @@ def _compared(made: Callable[[Any, Any], bool]) -> Function:
     return lambda _, args: Val(made(args[0].data, args[1].data))
 
 
-_ON_TEXT = ("indent", "nindent", "trim", "quote", "squote")
+_ON_TEXT = ("indent", "nindent", "trim", "quote", "squote", "default")
 _SIDE_EFFECTS = (
     "set",
     "unset",
@@ -193,8 +194,9 @@ _SIDE_EFFECTS = (
     "break",
     "continue",
 )
-_ON_HIDDEN = ("quote", "squote", "toYaml", "dict", "default", "toString")
+_ON_HIDDEN = ("quote", "squote", "toYaml", "dict", "default")
 _ALL: Mapping[str, Function] = {
+    **LISTS,
     "int": _number,
     "int64": _number,
     "default": _default,
@@ -207,7 +209,6 @@ _ALL: Mapping[str, Function] = {
     "print": _print,
     "printf": _printf,
     "dict": _dict,
-    "list": lambda _, args: Val(list(args)),
     "omit": _only(False),
     "pick": _only(True),
     "index": _reached,
@@ -226,7 +227,6 @@ _ALL: Mapping[str, Function] = {
     "ge": _compared(lambda one, other: one >= other),
     "lt": _compared(lambda one, other: one < other),
     "le": _compared(lambda one, other: one <= other),
-    "len": lambda _, args: Val(len(args[0].data)),
     "kindIs": lambda _, args: Val(_kind(args[1].data) == args[0].data),
     "tpl": _templated,
     "trunc": _of_text(lambda text, length: text[:length] if length >= 0 else text[length:]),

@@ -97,9 +97,12 @@ class _Search:
 
     def _effective(self, target: Made) -> Tree:
         try:
-            return trees.read(find(target.node, self._change.path))
+            node = find(target.node, self._change.path)
         except PathMissing:
             return None
+        if hidden := target.hidden(node):
+            raise Kept(f"what {target.template!r} makes of {hidden} nobody can tell here")
+        return trees.read(node)
 
     def _is_ready(self, target: Made, effective: Tree) -> bool:
         """Whether what the files make is what evidence saw; a new field must not be there."""
@@ -108,6 +111,8 @@ class _Search:
         where = f"{path_text(self._change.path)} of {self._change.object}"
         if effective is None:
             raise Kept(f"{target.template!r} does not set {where}")
+        if isinstance(effective, str) and "\n" in effective:
+            raise Kept(f"{where} is a text of several lines, which is not worked out to the byte")
         return agrees(effective, self._change) and not trees.same(effective, self._change.after)
 
     def _candidates(self, target: Made, rendering: Rendering) -> list[Candidate]:

@@ -6,11 +6,11 @@ from typing import Any
 
 from tocsin_contracts import FieldPath, ObjectRef
 from tocsin_gitops import trees
-from tocsin_gitops.helm.marked import Ledger, Val, said
+from tocsin_gitops.helm.marked import Hidden, Ledger, Val, said
 from tocsin_gitops.helm.syntax import Unreadable
 from tocsin_gitops.manifests import scalar
 from tocsin_gitops.scalars import plain_meaning
-from tocsin_gitops.yaml_nodes import Node, NodeKind, documents
+from tocsin_gitops.yaml_nodes import Node, NodeKind, documents, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,12 @@ class Made:
     node: Node
     parts: dict[Node, list[str | Val]]
     origins: dict[Node, list[FieldPath]]
+
+    def hidden(self, node: Node) -> str:
+        """Say what nobody can tell in a value; empty if all of it is known."""
+        values = (p for one in walk(node) for p in self.parts.get(one, ()))
+        found = (p.data for p in values if isinstance(p, Val) and isinstance(p.data, Hidden))
+        return next(map(str, found), "")
 
     @property
     def tree(self) -> Any:
@@ -74,12 +80,11 @@ class _Reading:
         return made
 
     def _scalar(self, node: Node) -> Node:
-        parts = self.ledger.parts(node.value)
+        parts = self.ledger.parts(self.ledger.unmarked(node.value))
         held = parts[0] if len(parts) == 1 else ""
         if isinstance(held, Val) and isinstance(held.data, dict | list):
             return self._tree(node, held)
-        texts = (p if isinstance(p, str) else said(replace(p, quotes="")) for p in parts)
-        made = replace(node, value="".join(texts))
+        made = replace(node, value=self.ledger.plain(node.value))
         self.parts[made] = parts
         return made
 

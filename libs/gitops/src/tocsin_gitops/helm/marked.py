@@ -1,5 +1,6 @@
 """Values that know where they come from, and texts that carry such values to their places."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -106,11 +107,12 @@ class Ledger:
 
     def plain(self, text: str) -> str:
         """Return a text as it would be, without marks."""
-        text = _MARK_LINE.sub("", text)
-        return "".join(
-            one if isinstance(one, str) else said(replace(one, quotes=""))
-            for one in self.parts(text)
-        )
+        parts = self.parts(self.unmarked(text))
+        return "".join(one if isinstance(one, str) else _plain(one) for one in parts)
+
+    def unmarked(self, text: str) -> str:
+        """Return a text without the names of collections."""
+        return _MARK_LINE.sub("", text)
 
     def opened(self, value: Val) -> Val:
         """Return a value without marks; a text that is nothing but one is what that stands for."""
@@ -126,6 +128,23 @@ class Ledger:
     def _mark(self, value: Val) -> str:
         self._values.append(value)
         return f"\ue000{len(self._values) - 1}\ue001"
+
+
+def bare(data: Any) -> Any:
+    """Return data without what is known about the values in it."""
+    if isinstance(data, Val):
+        return bare(data.data)
+    if isinstance(data, Mapping):
+        return {key: bare(one) for key, one in data.items()}
+    if isinstance(data, list):
+        return [bare(one) for one in data]
+    return str(data) if isinstance(data, Hidden) else data
+
+
+def _plain(value: Val) -> str:
+    if isinstance(value.data, Mapping | list):
+        return json.dumps(bare(value))
+    return said(replace(value, quotes=""))
 
 
 def said(value: Val) -> str:
