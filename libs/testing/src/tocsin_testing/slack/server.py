@@ -65,13 +65,14 @@ class SlackServer:
         if method == "apps.connections.open":
             return web.json_response({"ok": True, "url": f"ws{self.url[4:]}/socket"})
         answer = self.world.answer(method, body)
+        await self.world.told()
         if fault.lost and request.transport:
             request.transport.close()
         return web.json_response(answer)
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         self.world.whispers.append(await request.json())
-        self.world.changed.set()
+        await self.world.told()
         return web.Response(text="ok")
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:

@@ -39,7 +39,7 @@ class World:
     windows: list[Json] = field(default_factory=list)
     calls: list[tuple[str, Json]] = field(default_factory=list)
     faults: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     def answer(self, method: str, body: Json) -> Json:
         """Do what a call asks for."""
@@ -53,8 +53,17 @@ class World:
             "views.open": self._open,
         }
         kind = kinds.get(method)
-        self.changed.set()
         return kind(body) if kind else _no("unknown_method")
+
+    async def told(self) -> None:
+        """Wake whoever waits for news."""
+        async with self._news:
+            self._news.notify_all()
+
+    async def news(self) -> None:
+        """Return once something happened after this call."""
+        async with self._news:
+            await self._news.wait()
 
     def called(self, method: str) -> list[Json]:
         """Return what a method was called with."""
