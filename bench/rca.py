@@ -304,6 +304,8 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     cases = [case for case in recorded.read(options.cases) if options.only in case.id]
+    if not cases:
+        sys.exit(f"no case of {options.cases} holds {options.only!r} in its id")
     lines = asyncio.run(in_process(cases, options)) if options.in_process else piped(cases, options)
     kept = [{k: v for k, v in line.items() if k not in ("findings", "events")} for line in lines]
     if options.out:

@@ -64,3 +64,15 @@ def test_the_time_is_told_with_its_ratio_to_parsing_the_files_of_the_case(told):
     assert told(predicted("a", "missing_env", ms=50.0))[-1].startswith(
         "p95 of a diagnosis: 50 ms, "
     )
+
+
+async def test_a_case_is_judged_in_this_process_and_its_request_is_counted(bench, tmp_path):
+    alert = {"labels": {"alertname": "Down", "namespace": "shop", "deployment": "api"}}
+    manifest = {"file": "a.yaml", "text": "kind: Deployment\nmetadata: {name: api}\n"}
+    path = tmp_path / "cases.jsonl"
+    row = {"id": "a", "alert": alert, "manifests": [manifest], "evidence": []}
+    path.write_text(json.dumps(row))
+    (case,) = recorded.read(path)
+    line = await bench.judge(case, tmp_path / "snapshot")
+    assert (line["action"], line["decided"]) == ("escalate", False)
+    assert line["request_tokens"] > 0
