@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tocsin_gitops.forges import BranchTaken
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_testing.forges import remote_world
-from tocsin_testing.forges.faults import FAULTS, positions
+from tocsin_testing.forges.faults import FAULTS, ROWS
 from tocsin_testing.forges.loose import Loose
 from tocsin_testing.forges.remote_world import AFTER, BRANCH, KINDS, RemoteWorld
 
@@ -86,7 +86,7 @@ def right(fault: str, error: Exception) -> bool:
     return isinstance(error, TransientError) and error.retry_in == wait
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ROWS)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.value)
 async def test_whatever_fails_at_any_call_it_happens_once(git, kind, act, fault):
@@ -96,7 +96,7 @@ async def test_whatever_fails_at_any_call_it_happens_once(git, kind, act, fault)
     start, pulls, before = git.head(BRANCH), list(ready.fake.pulls), len(ready.wire.seen)
     await ACTS[act](ready)
     calls = len(ready.wire.seen) - before
-    for position in positions(fault, calls):
+    for position in range(calls):
         back(git, start)
         world = remote_world.world(kind, git)
         world.fake.pulls = [replace(pull, title=world.request().title) for pull in pulls]

@@ -2,11 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+import pytest
 
 from tocsin_testing.forges.web import Fake, handle
 
@@ -41,15 +42,10 @@ FAULTS: Mapping[str, Answer] = {
     "500": answering(500, "Oops"),
 }
 
-_ALIKE = ("429", "403-rate", "500")
-
-
-def positions(fault: str, calls: int) -> Sequence[int]:
-    """Return which of so many requests to fail: all, or the first and the last.
-
-    Nothing behind the client tells a host that asks for patience from one that is not there.
-    """
-    return sorted({0, calls - 1}) if fault in _ALIKE else range(calls)
+_ALWAYS = ("timeout", "lost")
+ROWS = [name if name in _ALWAYS else pytest.param(name, marks=pytest.mark.e2e) for name in FAULTS]
+"""All faults for a test of each request: those that leave nothing or everything done are quick
+enough for every run, the others come with the tests that take long."""
 
 
 @dataclass
