@@ -1,5 +1,6 @@
 """The same alert again, and people on the forge: from the hypothesis to what is written there."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -337,3 +338,25 @@ async def test_a_field_that_another_run_has_a_plan_for_is_not_undone_meanwhile(w
     await world.note("r1", await world.validation().on_fix_ineffective(told))
     sentence = ended(world, "r1", RunState.ESCALATED, EndReason.FIX_INEFFECTIVE)
     assert "run r2 has a plan of its own for" in sentence
+
+
+async def test_what_people_put_into_their_branches_is_no_markup_of_our_comment(world):
+    opened = await world.proposed("r1")
+    await cancelled(world, "r1")
+    name = "x`@all<img src=x>[here](//evil.example)"
+    world.repositories.change(world.repo, opened.head_branch, base_branch=name)
+    (event,) = await world.fire("r2", new="384Mi")
+    assert name in event.why
+    await found(world, event)
+    (said,) = world.forge.said.values()
+    assert not set("`@<[]") & set(said.body)
+
+
+async def test_p3_the_record_of_another_plan_stands_behind_no_comment(world):
+    await world.proposed("r1")
+    await cancelled(world, "r1")
+    (event,) = await world.fire("r2")
+    (known,) = world.approvals.approvals
+    other = replace(world.approvals.approvals[known], plan_hash="0" * 64)
+    world.approvals.approvals[known] = other
+    assert await found(world, event) == []

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from tocsin_action.followed import first_look
 from tocsin_contracts import (
     AlertStatus,
     EditOp,
@@ -72,7 +73,36 @@ async def test_an_open_pull_request_is_looked_at_ever_less_often_until_something
         before = world.timers.set[-1].due_at
         assert await world.ring() == []
         gaps.append((world.timers.set[-1].due_at - before).total_seconds() / MINUTE)
-    assert gaps == [2, 4, 8, 16, 30, 30, 30, 30]
+    assert gaps[:4] == [2, 4, 8, 16]
+    assert 0 < gaps[4] <= 30
+    assert gaps[5:] == [30, 30, 30]
+
+
+async def test_however_much_happens_to_a_pull_request_its_looks_meet_again(world):
+    await world.proposed("r1")
+    began = world.clock.now()
+    for minute in range(20):
+        at = began + timedelta(minutes=minute, seconds=minute)
+        told = build.forge_event_received(run_id="r1").model_copy(update={"at": at})
+        await world.following().on_forge_event(told)
+    waiting, looks = world.timers.set[2:], [began]
+    while looks[-1] < began + timedelta(hours=6):
+        timer, *waiting = sorted(waiting, key=lambda one: one.due_at)
+        looks.append(timer.due_at)
+        world.clock.advance(max((timer.due_at - world.clock.now()).total_seconds(), 0))
+        known = len(world.timers.set)
+        await world.following().on_pull_look(timer)
+        waiting += world.timers.set[known:]
+    assert len([at for at in looks if at >= began + timedelta(hours=4)]) == 5
+
+
+async def test_looks_that_nobody_was_there_for_are_not_made_up_for(world):
+    opened = await world.proposed("r1")
+    first = first_look("r1", opened.url, world.clock.now())
+    world.clock.advance(timedelta(days=3).total_seconds())
+    await world.following().on_pull_look(first)
+    missed = world.timers.set[-1].due_at - world.clock.now()
+    assert timedelta() < missed <= timedelta(minutes=2)
 
 
 async def test_p5_a_look_that_comes_twice_sets_one_next_look(world):

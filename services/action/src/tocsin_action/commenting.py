@@ -9,7 +9,6 @@ from tocsin_gitops.config import GitOps
 from tocsin_gitops.pulls import Comment
 from tocsin_kit import logging
 from tocsin_kit.errors import PermanentError
-from tocsin_kit.untrusted import line
 
 log = logging.get(__name__)
 
@@ -56,7 +55,9 @@ class Comments:
         for one in await self._issues.written(pull.issue_key):
             if one.url == pull.url:
                 approval = await self._approvals.get(RunId(one.run_id), one.plan_hash)
-                if approval and approval.state is ApprovalState.GRANTED:
+                if approval is None or approval.plan_hash != one.plan_hash:
+                    continue
+                if approval.state is ApprovalState.GRANTED:
                     return True
         return False
 
@@ -71,7 +72,7 @@ def body(event: PullRequestFound) -> str:
     next_step = (
         "It holds the whole change, so nothing else is proposed."
         if event.found is FoundPull.SUFFICIENT
-        else f"Nothing is written to it: {line(event.why, 300)}."
+        else f"Nothing is written to it: {plain(event.why, 300)}."
     )
     title = plain(event.alert.title, 200)
     return f"The alert {title} came in again, as run {event.run_id}. {next_step}"

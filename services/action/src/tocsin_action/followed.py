@@ -1,7 +1,7 @@
 """Which pull request a run follows, and when it is looked at; pure."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from tocsin_contracts import PullRequestFound, PullRequestMerged, RunId, RunState
 from tocsin_kit.pulls import Told, told
@@ -9,8 +9,10 @@ from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 
-_FIRST, _LONGEST = 1, 30
-"""Minutes between two looks: they double from the first to the longest."""
+_FIRST, _LONGEST, _STEADY = 1, 30, 5
+"""Minutes between two looks: they double from the first to the longest, at which they stay."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,20 @@ def look_now(run_id: RunId, url: str, now: datetime) -> Timer:
     return _look(run_id, url, 0, now)
 
 
-def next_look(timer: Timer) -> Timer:
-    """Return the timer that follows one: the same from whoever sets it again."""
+def next_look(timer: Timer, now: datetime) -> Timer:
+    """Return the timer that follows one: the same from whoever sets it again.
+
+    Those that were missed are left out, and the steady ones of a run are on the same minutes: of
+    all that began because something happened, one goes on.
+    """
     count, url = looked(timer)
-    minutes = min(_FIRST * 2 ** (count + 1), _LONGEST)
-    return _look(timer.run_id, url, count + 1, timer.due_at + timedelta(minutes=minutes))
+    count = min(count + 1, _STEADY)
+    gap = timedelta(minutes=min(_FIRST * 2**count, _LONGEST))
+    due = timer.due_at + gap
+    if due <= now or count == _STEADY:
+        due = max(due, now + gap)
+        due -= (due - _EPOCH) % gap
+    return _look(timer.run_id, url, count, due)
 
 
 def looked(timer: Timer) -> tuple[int, str]:

@@ -124,7 +124,7 @@ class Following:
             return []
         pull = await self._pull(told)
         if pull is None or pull.state is PullState.OPEN:
-            await self._timers.set_timer(next_look(timer))
+            await self._timers.set_timer(next_look(timer, self._clock.now()))
             return []
         ended_at = await self._ended_at(told, pull)
         if pull.state is PullState.MERGED:
