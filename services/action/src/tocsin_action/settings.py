@@ -18,7 +18,9 @@ class Settings(ServiceSettings):
         default=Path("gitops.yaml"), description="Repositories and write policy."
     )
     approvers: tuple[str, ...] = Field(
-        default=(), description="Ids of people who may decide; nobody may if it is empty."
+        default=(),
+        description="Ids of people who may decide; to those such as `github:ID` comments are "
+        "answered too. Nobody may if it is empty.",
     )
     own_accounts: tuple[str, ...] = Field(
         default=(), description="Our own accounts at forges, as `github:ID`; they steer nothing."

@@ -54,7 +54,9 @@ class Settings(ClusterSettings, ModelSettings):
         description="Minutes that an investigation near a limit waits for people to give more.",
     )
     approvers: tuple[str, ...] = Field(
-        default=(), description="Ids of people who may decide; their comments are answered."
+        default=(),
+        description="Ids of people who may decide; to those such as `github:ID` comments are "
+        "answered too. Nobody may if it is empty.",
     )
     own_accounts: tuple[str, ...] = Field(
         default=(), description="Our own accounts at forges, as `github:ID`; they steer nothing."
