@@ -22,7 +22,7 @@ from tocsin_kit.clock import Clock
 from tocsin_kit.errors import TransientError
 from tocsin_validation import converging, drafting, endings
 from tocsin_validation.converging import Decision, Open, Refused, Stop, Wait
-from tocsin_validation.outlook import risk
+from tocsin_validation.outlook import preview, risk
 from tocsin_validation.ports import Proposed, Source
 from tocsin_validation.standing import Desk
 
@@ -135,7 +135,9 @@ def _planned(event: FixIneffective, change: Proposed, base_sha: str, console: st
     )
     if broken:
         return _by_hand(event, "; ".join(one.detail for one in broken))
-    judged = risk.judged(change, _checks(event))
+    turned = preview.backwards(event.hypothesis.finding)
+    hypothesis = event.hypothesis.model_copy(update={"finding": turned})
+    judged = risk.judged(replace(change, hypothesis=hypothesis), _checks(event))
     words = drafting.Words(f"Undo: {event.plan.title}", _why(event), console)
     plan = drafting.plan(event.run_id, change, judged, base_sha, words=words)
     return [

@@ -6,12 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_contracts import ChangeOp, FieldChange, FieldPath, ObjectRef
+from tocsin_contracts import ChangeOp, FieldChange, FieldPath, Finding, ObjectRef
 from tocsin_gitops import manifests, trees
 from tocsin_gitops.editing import EditRefused
 from tocsin_validation.ports import Proposed
 
 _CHOICE = re.compile(r"\[([^=\]]+)=(.*)\]")
+_TURNED = {
+    ChangeOp.SET: ChangeOp.SET,
+    ChangeOp.INSERT: ChangeOp.DELETE,
+    ChangeOp.DELETE: ChangeOp.INSERT,
+}
 _ENDS = ("CronJob", "Job", "Pod")
 """Kinds with a pod template that need no selector to be whole."""
 
@@ -49,6 +54,32 @@ def written(change: Proposed, of: ObjectRef) -> Manifest | None:
         if found and (of.kind in _ENDS or found.dig("spec", "selector") is not None):
             return found
     return None
+
+
+def backwards(finding: Finding) -> Finding:
+    """Return a finding of which the changes undo those of this one; of none where one cannot be."""
+    turned = [_turned(change) for change in reversed(finding.changes)]
+    first, *further = turned if turned and None not in turned else [None]
+    return finding.model_copy(
+        update={"change": first, "further": tuple(one for one in further if one)}
+    )
+
+
+def _turned(change: FieldChange) -> FieldChange | None:
+    last = change.path[-1]
+    is_key = isinstance(last, str) and not _CHOICE.fullmatch(last)
+    op = _TURNED.get(change.op)
+    if op is None or not is_key:
+        return None
+    return change.model_copy(
+        update={
+            "op": op,
+            "old": change.new,
+            "new": change.old,
+            "old_tree": change.new_tree,
+            "new_tree": change.old_tree,
+        }
+    )
 
 
 def _make(made: dict[str, Any], change: FieldChange) -> bool:
