@@ -46,9 +46,11 @@ async def test_a_plan_is_put_to_those_who_may_decide_for_a_limited_time(desk):
     assert opened.approvers == ("ana", "bo")
     assert (asked.approval_id, asked.plan) == (opened.id, plan)
     assert asked.expires_at == opened.expires_at == build.NOW + PATIENCE
-    (timer,) = desk.timers.set
+    timer, half = desk.timers.set
     assert (timer.kind, timer.run_id) == (TimerKind.APPROVAL_EXPIRY, build.RUN)
     assert (timer.about, timer.due_at) == (plan.plan_hash, asked.expires_at)
+    assert (half.kind, half.about) == (TimerKind.APPROVAL_REMINDER, plan.plan_hash)
+    assert half.due_at == build.NOW + PATIENCE / 2
     assert desk.forge.asked == []
 
 
@@ -66,7 +68,7 @@ async def test_p5_asking_twice_is_one_approval_with_its_first_expiry(desk):
         desk.saver = saver
         again = await desk.ask()
         assert (again.approval_id, again.expires_at) == (first.approval_id, first.expires_at)
-    assert len(desk.timers.set) == 1
+    assert len(desk.timers.set) == 2
     assert approval(desk).expires_at == first.expires_at
 
 
@@ -77,7 +79,7 @@ async def test_nobody_is_asked_before_the_approval_and_its_timer_are_stored(desk
         await desk.ask()
     getattr(desk, part).down = None
     assert isinstance(await desk.ask(), ApprovalRequested)
-    assert len(desk.timers.set) == 1
+    assert len(desk.timers.set) == 2
 
 
 @pytest.mark.parametrize(
@@ -184,6 +186,13 @@ async def test_a_stopped_run_says_which_pull_request_it_leaves_open(desk):
     desk.stands(RunState.PR_OPEN, build.plan_drafted(), opened)
     stopped = await desk.handlers().on_run_cancel_requested(build.run_cancel_requested())
     assert opened.url in stopped.sentence
+
+
+async def test_a_run_that_is_stopped_while_it_is_written_says_where_to_look(desk):
+    drafted = build.plan_drafted()
+    desk.stands(RunState.APPLYING, drafted)
+    stopped = await desk.handlers().on_run_cancel_requested(build.run_cancel_requested())
+    assert drafted.plan.head_branch in stopped.sentence
 
 
 @pytest.mark.parametrize("state", [RunState.PR_OPEN, RunState.PR_MERGED])

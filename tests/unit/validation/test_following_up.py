@@ -342,6 +342,19 @@ async def test_a_pull_request_that_is_not_listed_is_looked_for_again(world):
     assert world.timers.set[-1].kind is TimerKind.PULL_LOOK
 
 
+async def test_p4_a_pull_request_that_is_gone_for_good_is_left_to_a_person(world):
+    opened = await world.proposed("r1")
+    del world.repositories.opened[world.repo, opened.head_branch]
+    began = None
+    for _ in range(9):
+        if world.runs.runs["r1"].state is RunState.PR_OPEN:
+            await world.ring()
+            began = began or world.clock.now()
+    sentence = ended(world, RunState.ESCALATED, EndReason.CLOSED_BY_PERSON)
+    assert opened.url in sentence
+    assert world.clock.now() - began >= timedelta(hours=1), "a list may lag behind"
+
+
 async def test_a_stopped_run_says_which_pull_request_it_leaves_open(world):
     opened = await world.proposed("r1")
     stopped = build.run_cancel_requested(run_id="r1")

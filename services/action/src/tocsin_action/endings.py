@@ -1,4 +1,4 @@
-"""How a run ends before anything was written; pure."""
+"""How a run ends, in words that a person can read; pure."""
 
 from datetime import datetime
 
@@ -14,6 +14,20 @@ from tocsin_contracts import (
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.run_view import Run
 from tocsin_kit.untrusted import line
+
+
+def ended(run_id: RunId, outcome: RunState, reason: EndReason, sentence: str) -> RunFinished:
+    """A run ends, and says why."""
+    return RunFinished(run_id=run_id, outcome=outcome, reason=reason, sentence=sentence)
+
+
+def gone(run_id: RunId, url: str) -> RunFinished:
+    """Nothing more will come of a pull request that nobody can see."""
+    sentence = (
+        f"{url} is not there any more: it was deleted, or its repository moved. "
+        "A person has to go on."
+    )
+    return ended(run_id, RunState.ESCALATED, EndReason.CLOSED_BY_PERSON, sentence)
 
 
 def denied(run_id: RunId, decision: Decision, until: datetime) -> RunFinished:
@@ -32,23 +46,17 @@ def denied(run_id: RunId, decision: Decision, until: datetime) -> RunFinished:
 
 def expired(run_id: RunId) -> RunFinished:
     """Nobody said anything."""
-    return RunFinished(
-        run_id=run_id,
-        outcome=RunState.EXPIRED,
-        reason=EndReason.APPROVAL_EXPIRED,
-        sentence="Nobody decided in time, so nothing was written.",
-    )
+    sentence = "Nobody decided in time, so nothing was written."
+    return ended(run_id, RunState.EXPIRED, EndReason.APPROVAL_EXPIRED, sentence)
 
 
 def decided_before(run_id: RunId, plan: Plan, state: ApprovalState) -> RunFinished:
     """A plan that was decided is not put to people again."""
-    return RunFinished(
-        run_id=run_id,
-        outcome=RunState.ESCALATED,
-        reason=EndReason.CHECKS_FAILED,
-        sentence=f"Plan {plan.short_hash} came up again after it was {state.value}: what was "
-        "decided could not be carried out as it stands. Nothing was written.",
+    sentence = (
+        f"Plan {plan.short_hash} came up again after it was {state.value}: what was decided could "
+        "not be carried out as it stands. Nothing was written."
     )
+    return ended(run_id, RunState.ESCALATED, EndReason.CHECKS_FAILED, sentence)
 
 
 def cleared(run: Run, reopens_at: datetime | None) -> RunFinished:

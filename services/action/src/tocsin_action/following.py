@@ -1,9 +1,9 @@
 """Follow a pull request from its opening to its end, and a merged fix until it is proven."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from tocsin_action import commenting, proving
+from tocsin_action import commenting, endings, proving
 from tocsin_action.followed import (
     Followed,
     first_look,
@@ -28,7 +28,6 @@ from tocsin_contracts import (
     PullRequestClosed,
     PullRequestFound,
     PullRequestMerged,
-    RunFinished,
     RunId,
     RunState,
 )
@@ -41,6 +40,9 @@ from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
 from tocsin_kit.timers import Timer
 from tocsin_kit.untrusted import line
+
+GONE = timedelta(hours=1)
+"""How long a pull request may be missing from a list before it counts as deleted."""
 
 WRITTEN = (RunState.APPLYING, RunState.PR_OPEN)
 """Where a pull request of the run is, or is about to be, open."""
@@ -101,7 +103,10 @@ class Following:
             await self.start(event.run_id, event.url, event.at)
             return said
         sentence = f"{event.url} of this issue is open, and {event.why}. A person has to go on."
-        return [*said, _ended(event.run_id, RunState.ESCALATED, EndReason.BRANCH_TAKEN, sentence)]
+        return [
+            *said,
+            endings.ended(event.run_id, RunState.ESCALATED, EndReason.BRANCH_TAKEN, sentence),
+        ]
 
     async def on_forge_event(self, event: ForgeEventReceived) -> None:
         """Look at once at a pull request that something happened to."""
@@ -125,7 +130,8 @@ class Following:
         pull = await self._pull(told)
         if pull is None or pull.state is PullState.OPEN:
             await self._timers.set_timer(next_look(timer, self._clock.now()))
-            return []
+            is_gone = pull is None and await self._is_gone(told)
+            return [endings.gone(run.id, told.url)] if is_gone else []
         ended_at = await self._ended_at(told, pull)
         if pull.state is PullState.MERGED:
             return await self._merged(run, told, pull, ended_at)
@@ -159,6 +165,10 @@ class Following:
         pulls = await self._source.pulls(repository, told.head_branch)
         return next((pull for pull in pulls if pull.url == told.url), None)
 
+    async def _is_gone(self, told: Followed) -> bool:
+        now = self._clock.now()
+        return now - await self._issues.ended(told.issue_key, told.url, now) >= GONE
+
     async def _ended_at(self, told: Followed, pull: PullRequest) -> datetime:
         now = self._clock.now()
         return pull.ended_at or await self._issues.ended(told.issue_key, told.url, now)
@@ -179,7 +189,7 @@ class Following:
             )
             return [
                 merged,
-                _ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence),
+                endings.ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence),
             ]
         await self._timers.set_timer(fix_look(run.id, told.url, merged_at + self._patience.verify))
         return [merged]
@@ -191,7 +201,7 @@ class Following:
             f"{pull.url} was closed{who} without a merge. Nothing is proposed for this issue "
             f"before {until:%Y-%m-%d %H:%M} UTC."
         )
-        ended = _ended(run_id, RunState.PR_CLOSED, EndReason.CLOSED_BY_PERSON, sentence)
+        ended = endings.ended(run_id, RunState.PR_CLOSED, EndReason.CLOSED_BY_PERSON, sentence)
         return [
             PullRequestClosed(run_id=run_id, url=pull.url, by=by, closed_at=closed_at, until=until),
             ended.model_copy(update={"reopens_at": until}),
@@ -207,11 +217,11 @@ def _proven(
             sentence = f"The alerts cleared {minutes:.0f} minutes after {told.url} was merged."
             return [
                 FixVerified(run_id=run.id, url=told.url, minutes=minutes),
-                _ended(run.id, RunState.RESOLVED, EndReason.FIX_VERIFIED, sentence),
+                endings.ended(run.id, RunState.RESOLVED, EndReason.FIX_VERIFIED, sentence),
             ]
         case Calm():
             sentence = f"The alerts had cleared before {told.url} was merged, and stayed clear."
-            return [_ended(run.id, RunState.RESOLVED, EndReason.ALERT_CLEARED, sentence)]
+            return [endings.ended(run.id, RunState.RESOLVED, EndReason.ALERT_CLEARED, sentence)]
         case Ineffective(why):
             return [_ineffective(run, told, merged, why)]
     return []
@@ -221,7 +231,7 @@ def _ineffective(run: Run, told: Followed, merged: PullRequestMerged, why: str) 
     known = behind(run)
     if known is None:
         sentence = f"{told.url} was merged and {why}. Another run opened it: undo it by hand."
-        return _ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence)
+        return endings.ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence)
     return FixIneffective(
         run_id=run.id,
         alert=known.alert,
@@ -232,7 +242,3 @@ def _ineffective(run: Run, told: Followed, merged: PullRequestMerged, why: str) 
         commits=tuple(one for one in (told.commit, merged.merged_commit) if one),
         why=why,
     )
-
-
-def _ended(run_id: RunId, outcome: RunState, reason: EndReason, sentence: str) -> RunFinished:
-    return RunFinished(run_id=run_id, outcome=outcome, reason=reason, sentence=sentence)

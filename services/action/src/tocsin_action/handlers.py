@@ -164,6 +164,9 @@ class Handlers:
         opened = still_open(run) if run else None
         why = f": {line(event.reason, 500)}" if event.reason else ""
         left = f" {opened.url} stays open: close it by hand." if opened else ""
+        drafted = run.fact(PlanDrafted) if run and run.state is RunState.APPLYING else None
+        if drafted:
+            left += f" It was being written to {drafted.plan.head_branch!r}: look what is there."
         return RunFinished(
             run_id=event.run_id,
             outcome=RunState.CANCELLED,
