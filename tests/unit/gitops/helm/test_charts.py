@@ -364,3 +364,22 @@ def test_values_with_windows_line_ends_keep_them():
     files[name] = files[name].replace(b"\n", b"\r\n")
     answer = found(files, change("Deployment", "pay-web", ("spec", "replicas"), 2, 5), place("web"))
     assert apply(files, (answer.edit,))[name] == files[name].replace(b"Count: 2", b"Count: 5")
+
+
+@pytest.mark.parametrize(
+    "file", ["values.yaml", "templates/deployment.yaml", "templates/_helpers.tpl"]
+)
+def test_what_looks_like_a_mark_of_ours_is_refused(file):
+    files = chart("web")
+    files[f"charts/web/{file}"] += "# \ue0003\ue001\n".encode()
+    wanted = change("Deployment", "pay-web", ("spec", "replicas"), 2, 5)
+    assert refused(files, wanted, place("web"))
+
+
+def test_a_text_that_grows_without_bounds_is_not_followed():
+    files = chart("web")
+    name = "charts/web/templates/deployment.yaml"
+    doubled = '{{ $a := "xxxxxxxxxx" }}' + '{{ $a = printf "%s%s" $a $a }}' * 60
+    files[name] = doubled.encode() + files[name]
+    wanted = change("Deployment", "pay-web", ("spec", "replicas"), 2, 5)
+    assert "too long" in refused(files, wanted, place("web")).sentence

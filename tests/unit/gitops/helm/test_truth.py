@@ -14,7 +14,7 @@ from tocsin_gitops import locate
 from tocsin_gitops.editing import apply
 from tocsin_gitops.helm import plain
 from tocsin_gitops.helm.chart import Chart, Release
-from tocsin_gitops.located import Located
+from tocsin_gitops.located import Located, NotLocated
 
 CHARTS = Path(__file__).parent / "charts"
 HELM = shutil.which("helm") or ""
@@ -79,3 +79,46 @@ def test_an_edit_changes_the_bytes_of_its_value_and_no_other(text, wanted):
     after = apply(files, (found.edit,))
     line = f"replicaCount: {held}"
     assert after == {"web/values.yaml": text.replace(line, f"replicaCount: {wanted}").encode()}
+
+
+TEMPLATE = (CHARTS / "web" / "templates" / "deployment.yaml").read_text(encoding="utf-8")
+PIECES = st.sampled_from(
+    [
+        *(
+            "{{",
+            "}}",
+            "{{- end }}",
+            "{{ .Values }}",
+            "{{ if }}",
+            "(",
+            ")",
+            "|",
+            '"',
+            "\n",
+            "- ",
+            ": ",
+        ),
+        *(
+            "{{ define }}",
+            "{{ range .Values.image }}",
+            "{{ $x = 1 }}",
+            "{{ index . 1 }}",
+            "\ue0001\ue001",
+        ),
+        *("{{ include 1 2 }}", "{{ printf }}", "{{ nindent 4 }}", "{{ dict 1 }}", "{{ default }}"),
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, len(TEMPLATE)), st.integers(0, 40), PIECES)
+def test_a_template_that_is_broken_anywhere_is_a_refusal_and_no_fault(at, length, piece):
+    files = files_of("web")
+    broken = TEMPLATE[:at] + piece + TEMPLATE[at + length :]
+    files["web/templates/deployment.yaml"] = broken.encode()
+    where = {"host": "local", "repo": "shop/gitops", "revision": "main", "release": "pay"}
+    place = Place(**where, by="Application argocd/pay", path="web", kind=SourceKind.HELM)
+    ref = ObjectRef(kind="Deployment", namespace="shop", name="pay-web")
+    change = FieldChange(object=ref, path=("spec", "replicas"), old=2, new=5)
+    answer = locate.locate(files, change, place)
+    assert isinstance(answer, Located | NotLocated)

@@ -11,7 +11,7 @@ from tocsin_contracts import FieldPath
 from tocsin_gitops.helm import syntax
 from tocsin_gitops.helm.evaluating import Evaluation
 from tocsin_gitops.helm.made import Made, objects
-from tocsin_gitops.helm.marked import Hidden, Ledger, Val
+from tocsin_gitops.helm.marked import Hidden, Ledger, Val, refuse_marks
 from tocsin_gitops.helm.plain import mapping
 from tocsin_gitops.helm.syntax import Block, Part
 from tocsin_gitops.manifests import is_read, is_yaml
@@ -88,6 +88,8 @@ class Chart:
                 made += objects(file, text, ledger)
             except EditRefused as refused:
                 unread[file] = str(refused)
+            except RecursionError:
+                unread[file] = "it nests too deep to follow"
             skipped[file] = tuple(evaluation.skipped)
         return Rendering(tuple(made), unread, skipped)
 
@@ -110,7 +112,8 @@ class Chart:
             except EditRefused:
                 continue
             for block in parts:
-                if isinstance(block, Block) and block.verb == "define":
+                words = block.branches[0].words if isinstance(block, Block) else ()
+                if isinstance(block, Block) and block.verb == "define" and words:
                     name = block.branches[0].words[0].text[1:-1]
                     found[name] = None if name in found else block.branches[0].body
             found.setdefault(self._named(file), parts)
@@ -144,6 +147,7 @@ class Chart:
 
     def _parts(self, file: str) -> list[Part]:
         if file not in self._parsed:
+            refuse_marks(self._text(file))
             self._parsed[file] = syntax.read(self._text(file))
         return self._parsed[file]
 

@@ -10,6 +10,8 @@ from tocsin_gitops.helm.syntax import Action, Block, Part, Unreadable, Word
 
 _MOST_STEPS = 100_000
 _DEEPEST = 64
+_LONGEST = 2_000_000
+"""Characters of a text."""
 _LITERALS = {"true": True, "false": False, "nil": None}
 _HELPERS = ("include", "template")
 
@@ -60,6 +62,7 @@ class Evaluation:
         if self._depth > _DEEPEST:
             raise Unreadable("the helpers of the chart call each other without an end")
         made = "".join(self._made(parts, Scope(root, {"$": root})))
+        self._refuse_long(made)
         self._depth -= 1
         return made
 
@@ -158,7 +161,13 @@ class Evaluation:
         args = [*(self._term(one, scope) for one in terms), *last]
         if name in _HELPERS:
             return self._included(args)
-        return functions.call(name, self.ledger, args)
+        made = functions.call(name, self.ledger, args)
+        self._refuse_long(made.data)
+        return made
+
+    def _refuse_long(self, made: object) -> None:
+        if isinstance(made, str) and len(made) > _LONGEST:
+            raise Unreadable("the template makes too long a text to follow")
 
     def _logic(self, name: str, terms: list[tuple[Word, ...]], scope: Scope) -> Val:
         value = Val(None)

@@ -13,6 +13,8 @@ from tocsin_gitops.helm.marked import Hidden, Ledger, Val, said
 from tocsin_gitops.helm.syntax import Unreadable
 from tocsin_gitops.helm.toyaml import to_yaml
 
+_WIDEST = 200
+_MISUSED = (IndexError, TypeError, ValueError, AttributeError, KeyError, OverflowError)
 _OTHER_FORMS = re.compile(r"%(?![sdv%])")
 
 
@@ -28,7 +30,7 @@ def call(name: str, ledger: Ledger, args: Sequence[Val]) -> Val:
         return Val(Hidden(f"{name} of {told}" if told else name))
     try:
         return function(ledger, plain)
-    except (IndexError, TypeError, ValueError, AttributeError) as error:
+    except _MISUSED as error:
         raise Unreadable(f"{name!r} is not given what it takes") from error
 
 
@@ -93,6 +95,8 @@ def _string(_: Ledger, args: Sequence[Val]) -> Val:
 def _indented(first: str) -> Function:
     def function(ledger: Ledger, args: Sequence[Val]) -> Val:
         width, value = args
+        if width.data > _WIDEST:
+            raise Unreadable("a template indents further than anybody reads")
         lines = isinstance(value.data, str) and (value.origin is None or "\n" in value.data)
         text = str(value.data) if lines else ledger.put(value)
         return Val(first + "\n".join(" " * width.data + one for one in text.split("\n")))
@@ -116,38 +120,6 @@ def _printf(ledger: Ledger, args: Sequence[Val]) -> Val:
     texts = map(ledger.put, rest)
     made = form.data.replace("%d", "%s").replace("%v", "%s") % tuple(texts)
     return Val(made)
-
-
-def _dict(_: Ledger, args: Sequence[Val]) -> Val:
-    pairs = zip(args[::2], args[1::2], strict=True)
-    return Val({str(key.data): value for key, value in pairs})
-
-
-def _only(keeps: bool) -> Function:
-    def function(_: Ledger, args: Sequence[Val]) -> Val:
-        source, names = args[0], {one.data for one in args[1:]}
-        kept = {str(k): v for k, v in source.children() if (k in names) is keeps}
-        return Val(kept)
-
-    return function
-
-
-def _reached(_: Ledger, args: Sequence[Val]) -> Val:
-    value = args[0]
-    for one in args[1:]:
-        value = value.child(one.data)
-    return value
-
-
-def _dig(_: Ledger, args: Sequence[Val]) -> Val:
-    *names, fallback, value = args
-    for name in names:
-        value = value.child(name.data) if isinstance(value.data, Mapping) else Val(None)
-    return value if value.data is not None else Val(fallback.data, value.origin)
-
-
-def _has_key(_: Ledger, args: Sequence[Val]) -> Val:
-    return Val(args[1].data in args[0].data)
 
 
 def _ternary(_: Ledger, args: Sequence[Val]) -> Val:
@@ -208,13 +180,6 @@ _ALL: Mapping[str, Function] = {
     "trim": _stripped,
     "print": _print,
     "printf": _printf,
-    "dict": _dict,
-    "omit": _only(False),
-    "pick": _only(True),
-    "index": _reached,
-    "get": _reached,
-    "dig": _dig,
-    "hasKey": _has_key,
     "ternary": _ternary,
     "required": _required,
     "toYaml": lambda ledger, args: Val(to_yaml(ledger, args[0])),

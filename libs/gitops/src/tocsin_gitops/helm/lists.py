@@ -1,4 +1,4 @@
-"""The functions of templates about lists and numbers; what comes out has no one origin."""
+"""The functions of templates about mappings, lists and numbers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,6 +10,38 @@ from tocsin_gitops.helm.plain import checked
 from tocsin_gitops.helm.syntax import Unreadable
 
 Function = Callable[[Ledger, Sequence[Val]], Val]
+
+
+def _dict(_: Ledger, args: Sequence[Val]) -> Val:
+    pairs = zip(args[::2], args[1::2], strict=True)
+    return Val({str(key.data): value for key, value in pairs})
+
+
+def _only(keeps: bool) -> Function:
+    def function(_: Ledger, args: Sequence[Val]) -> Val:
+        source, names = args[0], {one.data for one in args[1:]}
+        kept = {str(k): v for k, v in source.children() if (k in names) is keeps}
+        return Val(kept)
+
+    return function
+
+
+def _reached(_: Ledger, args: Sequence[Val]) -> Val:
+    value = args[0]
+    for one in args[1:]:
+        value = value.child(one.data)
+    return value
+
+
+def _dig(_: Ledger, args: Sequence[Val]) -> Val:
+    *names, fallback, value = args
+    for name in names:
+        value = value.child(name.data) if isinstance(value.data, Mapping) else Val(None)
+    return value if value.data is not None else Val(fallback.data, value.origin)
+
+
+def _has_key(_: Ledger, args: Sequence[Val]) -> Val:
+    return Val(args[1].data in args[0].data)
 
 
 def _coalesce(_: Ledger, args: Sequence[Val]) -> Val:
@@ -67,6 +99,13 @@ def _length(_: Ledger, args: Sequence[Val]) -> Val:
 
 
 LISTS: Mapping[str, Function] = {
+    "dict": _dict,
+    "omit": _only(False),
+    "pick": _only(True),
+    "index": _reached,
+    "get": _reached,
+    "dig": _dig,
+    "hasKey": _has_key,
     "list": _list,
     "tuple": _list,
     "len": _length,

@@ -12,9 +12,16 @@ from tocsin_gitops.helm.syntax import Unreadable
 _TOKEN = re.compile("\ue000(\\d+)\ue001")
 _MARK_LINE = re.compile('[ -]*"?\ue002\\d+\ue003"?(?:: 0)?\n?')
 _MARK = re.compile("\ue002(\\d+)\ue003")
+_SIGNS = "\ue000\ue001\ue002\ue003"
 _LARGEST = 999_999
 _SMALLEST = 1e-4
 """Helm writes numbers beyond these with an exponent."""
+
+
+def refuse_marks(text: str) -> None:
+    """Refuse what holds the signs that marks are made of: nobody else may set one."""
+    if any(sign in text for sign in _SIGNS):
+        raise Unreadable("it holds characters that have no meaning outside of this program")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +162,7 @@ def said(value: Val) -> str:
     if isinstance(data, bool):
         text = "true" if data else "false"
     elif isinstance(data, int | float):
-        if abs(data) > _LARGEST or (isinstance(data, float) and 0 < abs(data) < _SMALLEST):
+        if not abs(data) <= _LARGEST or (isinstance(data, float) and 0 < abs(data) < _SMALLEST):
             raise Unreadable(f"the number {data} is written in another way than it is read")
         text = str(int(data)) if data == int(data) else repr(data)
     elif isinstance(data, str | Hidden):

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from tocsin_gitops.helm.marked import Hidden
+from tocsin_gitops.helm.marked import Hidden, refuse_marks
 from tocsin_gitops.helm.syntax import Unreadable
 from tocsin_gitops.splice import decode
 
@@ -18,11 +18,12 @@ _UNCLEAR = ("y", "Y", "n", "N")
 def mapping(data: bytes) -> dict[str, Any]:
     """Return a file of values; Unreadable if it holds anything else than one mapping of them."""
     text = decode(data)[1]
+    refuse_marks(text)
     try:
         if any(map(_is_unclear, yaml.parse(text, Loader=yaml.CSafeLoader))):
             raise Unreadable("it holds a plain y or n, which YAML readers disagree about")
         found = yaml.load(text, Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         raise Unreadable(f"it is not plain YAML: {str(error)[:200]}") from error
     if found is None:
         return {}
@@ -49,6 +50,8 @@ def _checked(value: Any, left: list[int]) -> Any:
         return {str(key): _checked(one, left) for key, one in value.items()}
     if isinstance(value, list):
         return [_checked(one, left) for one in value]
+    if isinstance(value, str):
+        refuse_marks(value)
     if value is None or isinstance(value, str | int | float | bool | Hidden):
         return value
     raise Unreadable(f"{value!r} is a value that readers of YAML disagree about")

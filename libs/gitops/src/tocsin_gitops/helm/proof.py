@@ -7,7 +7,7 @@ from tocsin_contracts import ChangeOp, FieldChange, FieldPath
 from tocsin_gitops import trees
 from tocsin_gitops.helm.chart import Chart, Rendering
 from tocsin_gitops.helm.made import Made
-from tocsin_gitops.yaml_nodes import NodeKind
+from tocsin_gitops.yaml_nodes import EditRefused, NodeKind
 from tocsin_gitops.yaml_paths import find, is_key
 
 
@@ -59,8 +59,11 @@ def _reached(tree: Any, made: Made, path: FieldPath) -> Any:
     """Return what lies at a path; mappings and the last list that are missing are made."""
     for at, step in enumerate(path):
         if is_key(step):
-            missing: Any = {}
-            tree = tree.setdefault(step, missing)
+            if not isinstance(tree, dict):
+                raise EditRefused(f"there is no mapping for {step!r} in what the chart makes")
+            if tree.get(step) is None:
+                tree[step] = {}
+            tree = tree[step]
         else:
             tree = tree[_step(made, path[:at], step)]
     return tree

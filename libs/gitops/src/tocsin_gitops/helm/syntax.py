@@ -93,7 +93,10 @@ def _take(action: Action, open_: list[tuple[Block | None, Branch]]) -> None:
 
 def _pieces(text: str) -> Iterator[str | Action]:
     at, trims = 0, False
-    for found in _ACTION.finditer(text):
+    while (start := text.find("{{", at)) >= 0:
+        found = _ACTION.match(text, start)
+        if found is None:
+            raise Unreadable("an action of the template has no end")
         before = text[at : found.start()]
         before = before.lstrip() if trims else before
         yield before.rstrip() if found["left"] else before
@@ -101,10 +104,7 @@ def _pieces(text: str) -> Iterator[str | Action]:
         if not code.startswith("/*"):
             yield Action(tuple(_words(code)), code)
         at, trims = found.end(), bool(found["right"])
-    rest = text[at:]
-    if "{{" in rest:
-        raise Unreadable("an action of the template has no end")
-    yield rest.lstrip() if trims else rest
+    yield text[at:].lstrip() if trims else text[at:]
 
 
 def _words(code: str) -> Iterator[Word]:
