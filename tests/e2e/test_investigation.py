@@ -11,7 +11,7 @@ import pytest
 
 from tocsin_cli.demo import proof
 from tocsin_contracts import CauseClass, RunState, Verdict
-from tocsin_kit.processes import LOOPBACK
+from tocsin_testing.own_model import OwnModel
 from tocsin_testing.pipeline import pipeline
 
 pytestmark = pytest.mark.e2e
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.e2e
 WEB = {"kind": "Deployment", "namespace": "storefront", "name": "checkout-web"}
 IMAGE = ["spec", "template", "spec", "containers", "[name=web]", "image"]
 NAME = "registry.example.com/storefront/checkout-web"
-USED = {"prompt_tokens": 50, "completion_tokens": 3, "total_tokens": 53}
 RESULT = {
     "cause": "bad_release",
     "object": WEB,
@@ -28,49 +27,6 @@ RESULT = {
     "claims": [{"text": "The last commit changed it.", "evidence": ["m1"]}],
     "disproof": "It is slow with the old image too.",
 }
-
-
-class Model:
-    """Speaks OpenAI's protocol: calls functions, and after the last of them it is silent."""
-
-    def __init__(self, *answers):
-        self._answers = list(answers)
-        self.asked = []
-        self.left = asyncio.Event()
-
-    @asynccontextmanager
-    async def listening(self):
-        server = await asyncio.start_server(self._serve, LOOPBACK, 0)
-        async with server:
-            yield f"http://{LOOPBACK}:{server.sockets[0].getsockname()[1]}/v1"
-
-    async def _serve(self, reader, writer):
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        length = int(head.partition("content-length:")[2].split()[0])
-        question = json.loads(await reader.readexactly(length))
-        self.asked.append(question)
-        if not self._answers:
-            await reader.read()
-            self.left.set()
-            writer.close()
-            return
-        wanted, arguments = self._answers.pop(0)
-        names = [tool["function"]["name"] for tool in question["tools"]]
-        name = next(name for name in names if name.endswith(wanted))
-        call = {"name": name, "arguments": json.dumps(arguments)}
-        said = {"tool_calls": [{"index": 0, "id": name, "type": "function", "function": call}]}
-        choices = [{"index": 0, "delta": said, "finish_reason": "tool_calls"}]
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
-        writer.write(b"connection: close\r\n\r\n" + chunk(choices) + chunk([], usage=USED))
-        writer.write(b"data: [DONE]\n\n")
-        await writer.drain()
-        writer.close()
-        await writer.wait_closed()
-
-
-def chunk(choices, **more):
-    kind = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "own"}
-    return f"data: {json.dumps(kind | {'choices': choices} | more)}\n\n".encode()
 
 
 def alert(running):
@@ -98,21 +54,17 @@ def replayed(store, run_id, folder):
 @asynccontextmanager
 async def investigating(folder, model, **more):
     """Run every service, and rca with the model."""
-    async with model.listening() as url:
-        settings = {
-            "TOCSIN_MODEL": "openai/own",
-            "TOCSIN_MODEL_URLS": json.dumps({"openai": url}),
-            "TOCSIN_MODEL_KEYS": json.dumps({"openai": "key-of-the-tests"}),
-            "TOCSIN_LOCAL_MODELS_ONLY": "1",
-        }
-        async with pipeline(folder, settings=settings, **more) as running:
-            receipt = await running.fire(alert(running))
-            yield running, receipt.run_id
+    async with (
+        model.listening() as settings,
+        pipeline(folder, settings=settings, **more) as running,
+    ):
+        receipt = await running.fire(alert(running))
+        yield running, receipt.run_id
 
 
 async def test_a_model_finds_what_no_analyzer_knows_and_its_change_waits_for_people(tmp_path):
     change = {"object": WEB, "path": IMAGE, "old": f"{NAME}:3.18.2", "new": f"{NAME}:3.17.5"}
-    model = Model(("get", WEB), ("submit", RESULT | {"change": change}))
+    model = OwnModel(("get", WEB), ("submit", RESULT | {"change": change}))
     async with investigating(tmp_path, model) as (running, run_id):
         run = await running.until(run_id, lambda run: run.model_use is not None, seconds=60)
         assert run.hypothesis is not None, run.timeline
@@ -134,7 +86,7 @@ async def test_a_model_finds_what_no_analyzer_knows_and_its_change_waits_for_peo
 
 
 async def test_a_person_stops_an_investigation_from_wherever_they_are(tmp_path):
-    model = Model(("get", WEB))
+    model = OwnModel(("get", WEB))
     async with investigating(tmp_path, model, replicas=2) as (running, run_id):
         async with asyncio.timeout(60):
             while len(model.asked) < 2:  # noqa: ASYNC110 - another process is what moves it
