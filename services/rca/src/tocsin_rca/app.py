@@ -20,6 +20,7 @@ from tocsin_agents.tools.modes import Mode
 from tocsin_cluster import connecting
 from tocsin_cluster.fleet import Fleet
 from tocsin_contracts import (
+    OPEN_STATES,
     AlertRepeated,
     BudgetExtended,
     ForgeEventReceived,
@@ -65,14 +66,6 @@ from tocsin_rca.sources.past_runs import PastRuns
 from tocsin_rca.state import RcaState
 from tocsin_rca.tools import outside
 
-ANSWERABLE = (
-    RunState.AWAITING_APPROVAL,
-    RunState.APPLYING,
-    RunState.PR_OPEN,
-    RunState.PR_MERGED,
-)
-"""Where a run may have a pull request that people comment on."""
-
 
 def build(flags: Sequence[str] = ()) -> Service:
     """Wire rca from its settings."""
@@ -99,7 +92,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     handlers = Handlers(asking, settings.max_rca_attempts, further)
     listen(parts.bus, parts.reader, handlers, Listeners(news), stoppable=further is None)
     comments = _comments(settings, parts, thinking)
-    parts.bus.on(ForgeEventReceived, comments.on_forge_event, move(*ANSWERABLE))
+    parts.bus.on(ForgeEventReceived, comments.on_forge_event, move(*OPEN_STATES))
     return Service(
         settings=settings,
         port=settings.rca_port,
