@@ -223,6 +223,13 @@ def test_what_happened_to_a_pull_request_is_told_in_one_form(delivery, kind):
     assert event.at == AT
 
 
+@pytest.mark.parametrize("kind", ["User", "Bot"])
+def test_that_a_program_commented_is_told(kind):
+    sender = {"id": 41898282, "login": "renovate[bot]", "type": kind}
+    comment = {"action": "created", "issue": HUB_ISSUE, "comment": COMMENT, "sender": sender}
+    assert told(github("issue_comment", **comment)).author.is_bot is (kind == "Bot")
+
+
 @pytest.mark.parametrize("delivery", [github("push", **PUSH), gitea("push", **PUSH), lab_push()])
 def test_a_push_names_its_branch_and_nothing_else(delivery):
     event = told(delivery)
