@@ -12,6 +12,7 @@ from tocsin_action.following import Following
 from tocsin_action.handlers import Handlers
 from tocsin_action.nodes import Nodes
 from tocsin_action.proving import Patience
+from tocsin_action.waiting import Waiting
 from tocsin_action.writing import Writer
 from tocsin_contracts import RunState
 from tocsin_contracts.views import ApprovalState, DecisionKind
@@ -101,6 +102,10 @@ class Desk:
         )
         acting = Subgraph("action", graph.build(nodes), self.saver)
         return Handlers(acting, self.approvals, self.runs, self.clock, self.following())
+
+    def waiting(self):
+        """Return what looks at approvals that wait."""
+        return Waiting(self.approvals, self.runs, self.clock)
 
     def following(self):
         """Return the follower of a worker that knows only what is stored."""

@@ -63,6 +63,17 @@ class ApprovalExpired(Event):
     plan_hash: str
 
 
+class ApprovalReminded(Event):
+    """Half of the time is over, and nobody has decided."""
+
+    topic: ClassVar[str] = "approval.reminded.v1"
+
+    approval_id: str
+    plan_hash: str
+    title: str = Field(description="Of the plan.")
+    expires_at: AwareDatetime
+
+
 class PlanStale(Event):
     """A file the plan touches moved on at the base; a new plan and a new approval are needed."""
 

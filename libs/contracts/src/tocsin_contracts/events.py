@@ -14,6 +14,7 @@ from tocsin_contracts.approval import (
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
+    ApprovalReminded,
     ApprovalRequested,
     PlanStale,
 )
@@ -62,6 +63,7 @@ EVENTS: tuple[type[Event], ...] = (
     HypothesisRejected,
     RunEscalated,
     ApprovalRequested,
+    ApprovalReminded,
     ApprovalGranted,
     ApprovalDenied,
     ApprovalExpired,

@@ -23,6 +23,7 @@ from tocsin_contracts import (
     AlertResolved,
     ApprovalDenied,
     ApprovalGranted,
+    ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
     BudgetExtended,
@@ -64,6 +65,7 @@ class TimerKind(StrEnum):
     """Names of the timers; the owner of each is in CONSUMERS."""
 
     APPROVAL_EXPIRY = "approval-expiry"
+    APPROVAL_REMINDER = "approval-reminder"
     STORM_LOOK = "storm-look"
     BUDGET_EXPIRY = "budget-expiry"
     PULL_LOOK = "pull-look"
@@ -101,6 +103,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("notifier", StormEnded),
     ("notifier", BudgetExhausted),
     ("notifier", ApprovalRequested),
+    ("notifier", ApprovalReminded),
     ("notifier", ApprovalGranted),
     ("notifier", ApprovalDenied),
     ("notifier", PullRequestOpened),
@@ -117,6 +120,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
 
 RINGS: tuple[tuple[str, TimerKind], ...] = (
     ("action", TimerKind.APPROVAL_EXPIRY),
+    ("action", TimerKind.APPROVAL_REMINDER),
     ("action", TimerKind.PULL_LOOK),
     ("action", TimerKind.FIX_LOOK),
     ("ingest", TimerKind.STORM_LOOK),

@@ -15,6 +15,7 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
+    ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
     BudgetExtended,
@@ -83,6 +84,7 @@ __all__ = [
     "approval_denied",
     "approval_expired",
     "approval_granted",
+    "approval_reminded",
     "approval_requested",
     "budget_exhausted",
     "budget_extended",
@@ -179,6 +181,7 @@ alert_suppressed = partial(event, AlertSuppressed)
 approval_denied = partial(event, ApprovalDenied)
 approval_expired = partial(event, ApprovalExpired)
 approval_granted = partial(event, ApprovalGranted)
+approval_reminded = partial(event, ApprovalReminded)
 approval_requested = partial(event, ApprovalRequested)
 budget_exhausted = partial(event, BudgetExhausted)
 budget_extended = partial(event, BudgetExtended)

@@ -14,6 +14,7 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
+    ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
     BudgetExtended,
@@ -127,6 +128,12 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "alert": alert(),
         "hypothesis": hypothesis(),
         "plan": plan(run_id=run),
+    },
+    ApprovalReminded: lambda run: {
+        "approval_id": f"{run}.{plan(run_id=run).plan_hash[:12]}",
+        "plan_hash": plan(run_id=run).plan_hash,
+        "title": plan(run_id=run).title,
+        "expires_at": NOW + timedelta(hours=4),
     },
     ApprovalGranted: lambda run: {"decision": decision(plan_hash=plan(run_id=run).plan_hash)},
     ApprovalDenied: lambda run: {

@@ -14,6 +14,7 @@ from tocsin_action.nodes import Nodes
 from tocsin_action.proving import Patience
 from tocsin_action.settings import Settings
 from tocsin_action.state import ActionState
+from tocsin_action.waiting import Waiting
 from tocsin_action.writing import Writer
 from tocsin_contracts import (
     AlertResolved,
@@ -79,6 +80,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     heard = Steering(settings.approvers, settings.own_accounts)
     answering = Answering(comments, parts.reader, following, heard, settings.public_url)
     listen(parts.bus, handlers, following, answering)
+    wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock))
     hidden = secrets.known(gitops, os.environ)
     port = settings.action_port
     return Service(settings=settings, port=port, parts=parts, resources=[source], secrets=hidden)
@@ -104,7 +106,13 @@ def listen(bus: Bus, handlers: Handlers, following: Following, answering: Answer
     bus.on(ProposalDropped, answering.on_proposal_dropped, OPEN)
     bus.on(AlertResolved, handlers.on_alert_resolved, move(*CLEARABLE))
     bus.on(RunCancelRequested, handlers.on_run_cancel_requested, OPEN)
-    bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, move(waiting))
+
+
+def wake(bus: Bus, handlers: Handlers, following: Following, waiting: Waiting) -> None:
+    """Subscribe to what comes due."""
+    undecided = move(RunState.AWAITING_APPROVAL)
+    bus.on_timer(TimerKind.APPROVAL_REMINDER, waiting.on_half_time, undecided)
+    bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, undecided)
     bus.on_timer(TimerKind.PULL_LOOK, following.on_pull_look, OPEN)
     bus.on_timer(TimerKind.FIX_LOOK, following.on_fix_look, OPEN)
 

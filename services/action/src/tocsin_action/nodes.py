@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from langgraph.types import interrupt
 
-from tocsin_action import recheck
+from tocsin_action import recheck, waiting
 from tocsin_action.ports import Approvals, Clock, Source, Timers
 from tocsin_action.state import ActionState
 from tocsin_action.writing import Mark, Writer
@@ -16,8 +16,6 @@ from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.forges import BranchTaken
 from tocsin_gitops.undoing import Step
 from tocsin_kit import logging
-from tocsin_kit.timers import Timer
-from tocsin_kit.topology import TimerKind
 
 log = logging.get(__name__)
 
@@ -55,14 +53,8 @@ class Nodes:
         if not state.get("decided"):
             expires_at = self._clock.now() + self._patience
             opened = await self._approvals.open(run_id, plan.plan_hash, self._approvers, expires_at)
-            await self._timers.set_timer(
-                Timer(
-                    kind=TimerKind.APPROVAL_EXPIRY,
-                    run_id=run_id,
-                    due_at=opened.expires_at,
-                    about=plan.plan_hash,
-                )
-            )
+            for timer in waiting.timers(opened, self._patience):
+                await self._timers.set_timer(timer)
             interrupt({"approval_id": opened.id})
         return {"decided": True}
 

@@ -11,6 +11,7 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
+    ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
     BudgetExtended,
@@ -220,6 +221,8 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
             return f"The hypothesis was rejected by: {', '.join(failed)}."
         case ApprovalRequested():
             return f"Plan {fact.plan.short_hash} waits for a decision."
+        case ApprovalReminded():
+            return "Half of the time is over, and nobody has decided."
         case ApprovalGranted():
             return f"Approved by {fact.decision.by}."
         case ApprovalDenied():

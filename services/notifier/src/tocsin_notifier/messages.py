@@ -3,6 +3,7 @@
 from tocsin_contracts import (
     ApprovalDenied,
     ApprovalGranted,
+    ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
     Decision,
@@ -66,6 +67,8 @@ def _known_run(event: Event) -> tuple[str, str] | None:
             title, text = "The investigation asks for a larger budget", _asking(event)
         case ApprovalRequested():
             title, text = f"Approve? {event.plan.title}", _question(event)
+        case ApprovalReminded():
+            title, text = f"Still undecided: {event.title}", _reminder(event)
         case ApprovalGranted():
             title, text = f"Approved by {event.decision.by}", _decision(event.decision)
         case ApprovalDenied():
@@ -153,6 +156,13 @@ def _question(event: ApprovalRequested) -> str:
             "```",
             f"Decide: tocsin run approve {event.run_id}  or  tocsin run reject {event.run_id}",
         ]
+    )
+
+
+def _reminder(event: ApprovalReminded) -> str:
+    return (
+        f"Plan {event.plan_hash[:12]} ends undecided at {event.expires_at:%Y-%m-%d %H:%M} UTC. "
+        f"Look: tocsin run show {event.run_id}"
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tocsin_contracts import (
     AlertRepeated,
+    ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
     CheckResult,
@@ -24,7 +25,14 @@ from tocsin_notifier.ports import Message
 LINE = 300
 EVIDENCE = 12
 
-LOUD = (ApprovalRequested, BudgetExhausted, RunEscalated, RunFinished, StormEnded)
+LOUD = (
+    ApprovalRequested,
+    ApprovalReminded,
+    BudgetExhausted,
+    RunEscalated,
+    RunFinished,
+    StormEnded,
+)
 """Shown in the channel too: an edited message rings nobody, and these need or end a decision."""
 
 _AGAIN = {
