@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pydantic.fields import FieldInfo
 
 from reference import NOTE, cell
-from tocsin_contracts import EVENTS, Event, RunFinished
+from tocsin_contracts import EVENTS, LIVE_EVENTS, LIVE_PREFIX, Event, LiveEvent, RunFinished
 from tocsin_kit import approvals, intake
 from tocsin_kit.topology import READS
 
@@ -32,6 +32,15 @@ A run also ends with `RunFinished` when a service that moves runs (ingest, rca, 
 gives up on one of its messages.
 """
 
+LIVE = f"""\
+## What is told live
+
+While a model works on a run, rca tells who listens what it does, on core NATS:
+`{LIVE_PREFIX}.r1.>` follows run `r1`. It is no fact: no stream keeps it, and a bus that is away or
+slow is spared it. Known secrets and what looks like one are masked, texts are short, and the words
+of an answer come together, ten times a second at most.
+"""
+
 
 def page(services: Path) -> str:
     """Return the whole page; `services` is where the code of the publishers is."""
@@ -39,7 +48,8 @@ def page(services: Path) -> str:
     rows = [_row(event, published[event]) for event in EVENTS]
     table = ["| event | topic | from | read by | run is then |", "|---|---|---|---|---|", *rows]
     sections = [_section(event) for event in EVENTS]
-    return "\n".join([HEAD, *table, "", _common(), *sections])
+    live = [_live(event) for event in LIVE_EVENTS]
+    return "\n".join([HEAD, *table, "", _common(), *sections, LIVE, _live_common(), *live])
 
 
 def _publishers(services: Path) -> Mapping[type[Event], list[str]]:
@@ -75,6 +85,16 @@ def _row(event: type[Event], publishers: list[str]) -> str:
 def _common() -> str:
     fields = "\n".join(_fields(Event.model_fields))
     return f"## What every event carries\n\n{_TABLE}\n{fields}\n"
+
+
+def _live_common() -> str:
+    return "\n".join(["Each carries:\n", _TABLE, *_fields(LiveEvent.model_fields), ""])
+
+
+def _live(event: type[LiveEvent]) -> str:
+    own = {n: one for n, one in event.model_fields.items() if n not in LiveEvent.model_fields}
+    text = f"`{LIVE_PREFIX}.<run_id>.{event.kind}`: {inspect.getdoc(event) or ''}"
+    return "\n".join([f"### {event.__name__}\n\n{text}\n", _TABLE, *_fields(own), ""])
 
 
 _TABLE = "| field | type | default | |\n|---|---|---|---|"

@@ -23,7 +23,6 @@ from tocsin_contracts.approval import (
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
-    ApprovalReminded,
     ApprovalRequested,
     Decision,
     PlanStale,
@@ -86,6 +85,16 @@ from tocsin_contracts.incident import (
     StormStarted,
     SuppressionKind,
 )
+from tocsin_contracts.live import (
+    LIVE_EVENTS,
+    LIVE_PREFIX,
+    LiveEvent,
+    ModelCalled,
+    TextWritten,
+    ToolAnswered,
+    ToolCalled,
+    ToolProgressed,
+)
 from tocsin_contracts.place import Place, SourceKind
 from tocsin_contracts.plan import (
     CheckResult,
@@ -114,6 +123,8 @@ from tocsin_contracts.workload import ObjectRef, Workload
 __all__ = [
     "BY_TOPIC",
     "EVENTS",
+    "LIVE_EVENTS",
+    "LIVE_PREFIX",
     "OPEN_STATES",
     "PREFIX",
     "Alert",
@@ -139,7 +150,6 @@ __all__ = [
     "CheckVerdict",
     "Claim",
     "ClusterCap",
-    "ApprovalReminded",
     "ClusterContext",
     "CommentAnswered",
     "CommentIgnored",
@@ -176,7 +186,9 @@ __all__ = [
     "Intent",
     "InvestigationInconclusive",
     "KnownCluster",
+    "LiveEvent",
     "Measure",
+    "ModelCalled",
     "ModelUse",
     "Novelty",
     "ObjectRef",
@@ -212,6 +224,10 @@ __all__ = [
     "StormStarted",
     "SuppressionKind",
     "Target",
+    "TextWritten",
+    "ToolAnswered",
+    "ToolCalled",
+    "ToolProgressed",
     "Tree",
     "Value",
     "Verdict",

@@ -9,11 +9,12 @@ from faststream.nats import JStream, NatsBroker, PullSub
 from nats.errors import Error as NatsError
 from pydantic import BaseModel, ValidationError
 
-from tocsin_contracts import Event, RunId
+from tocsin_contracts import Event, LiveEvent, RunId
 from tocsin_kit import logging
 from tocsin_kit.client_errors import ClientErrors
 from tocsin_kit.delivery import delivery
 from tocsin_kit.errors import PermanentError
+from tocsin_kit.metrics import Counter
 from tocsin_kit.moves import ANY, Move
 from tocsin_kit.publishing import Publisher
 from tocsin_kit.runs import RunStore
@@ -36,6 +37,8 @@ M = TypeVar("M", bound=BaseModel)
 PULL_SECONDS = 5.0
 LETTER_BYTES = 128 * 1024
 """How much of a body a dead letter keeps: with its escapes it has to fit into one message."""
+
+LOST = Counter("tocsin_live_lost_total", "Live events that the bus was spared.", ["kind"])
 
 log = logging.get(__name__)
 
@@ -94,6 +97,11 @@ class Bus:
         await self._publisher.store(
             event.model_dump_json().encode(), event.subject, FACTS, headers=event.headers()
         )
+
+    async def tell(self, event: LiveEvent) -> None:
+        """Tell who listens right now; it takes no time, never fails, and may be lost."""
+        if not await self._publisher.tell(event.model_dump_json().encode(), event.subject):
+            LOST.labels(event.kind).inc()
 
     async def fill(self) -> float:
         """Return how full the stream of facts is: 1 is full. TransientError if nobody says."""

@@ -13,6 +13,9 @@ from tocsin_kit.errors import PermanentError, TransientError
 PUBLISH_SECONDS = 5.0
 LOOK_SECONDS = 2.0
 
+MOST_UNSENT = 256 * 1024
+"""Bytes on their way beyond which only facts are sent: the client's buffer is theirs."""
+
 
 class Publisher:
     """Stores messages in streams, over a connection that its owner makes."""
@@ -53,6 +56,20 @@ class Publisher:
             raise TransientError(
                 f"publish to {subject!r}: the bus did not store it: {error!r}"
             ) from error
+
+    async def tell(self, body: bytes, subject: str) -> bool:
+        """Put a message on its way that no stream keeps, and wait for nobody.
+
+        Return whether it is: a bus that is away or slow is spared it.
+        """
+        client = self._client
+        if client is None or not client.is_connected or client.pending_data_size > MOST_UNSENT:
+            return False
+        try:
+            await client.publish(subject, body)
+        except (NatsError, OSError):
+            return False
+        return True
 
     async def fill(self, stream: str) -> float:
         """Return how full a stream is, by bytes or messages: 1 is full, 0 also without a limit.

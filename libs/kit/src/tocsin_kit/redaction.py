@@ -50,6 +50,7 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets = sorted({s for s in secrets if len(s) >= 6}, key=len, reverse=True)  # noqa: PLR2004 - shorter values would mask ordinary words
+        self._of_words = [secret for secret in self._secrets if len(secret.split()) > 1]
 
     def text(self, value: str) -> str:
         """Return the text with every known or recognisable secret masked."""
@@ -58,6 +59,19 @@ class Redactor:
         if not _has_a_sign(value):
             return value
         return _CALLED.sub(rf"\1{MASK}", _SHAPES.sub(MASK, value))
+
+    def settled(self, text: str) -> str:
+        """Return how far a text that goes on may be shown: what follows makes no secret of it.
+
+        It is for `text` of all that came until now: a word that is not whole is not in it.
+        """
+        whole = not text or text[-1].isspace()
+        end = len(text) if whole else len(text) - len(text.rsplit(None, 1)[-1])
+        for secret in self._of_words:
+            begun = range(min(len(secret), len(text)), 0, -1)
+            size = next((size for size in begun if text.endswith(secret[:size])), 0)
+            end = min(end, len(text) - size)
+        return text[:end]
 
     def may_hide(self, value: str) -> bool:
         """Return whether `text` could change a value at all; cheaper than to call it."""

@@ -53,6 +53,7 @@ from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.discussion.answering import CommentHandlers
 from tocsin_rca.discussion.talker import Talker
 from tocsin_rca.handlers import BudgetHandlers, Handlers, Listeners
+from tocsin_rca.investigation.broadcasting import Broadcasting, Listening
 from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
 from tocsin_rca.investigation.ports import Runs
@@ -125,6 +126,7 @@ class Thinking:
     engine: Engine
     scenes: Living
     kept: BaseCheckpointSaver[Any]
+    listening: Listening
 
 
 def _thinking(
@@ -163,12 +165,13 @@ def _thinking(
         below,
         settings.cluster_instructions,
     )
-    return Thinking(engine, scenes, saver(parts.raw_redis, *TYPES))
+    broadcasting = Broadcasting(parts.bus, redactor, seen.clock)
+    return Thinking(engine, scenes, saver(parts.raw_redis, *TYPES), broadcasting.of)
 
 
 def _further(settings: Settings, parts: Parts, seen: World, thinking: Thinking) -> Further:
     """Return what looks further where no analyzer is sure."""
-    investigator = Investigator(thinking.engine, thinking.scenes, thinking.kept)
+    investigator = Investigator(thinking.engine, thinking.scenes, thinking.kept, thinking.listening)
     patience = timedelta(minutes=settings.budget_minutes)
     return Further(investigator, parts.reader, parts.bus, seen.clock, patience=patience)
 
@@ -178,7 +181,7 @@ def _comments(settings: Settings, parts: Parts, thinking: Thinking | None) -> Co
     talker = None
     if thinking:
         unheard = replace(thinking.scenes, transcripts=None)
-        talker = Talker(thinking.engine, unheard, thinking.kept)
+        talker = Talker(thinking.engine, unheard, thinking.kept, thinking.listening)
     return CommentHandlers(
         parts.reader,
         Steering(settings.approvers, settings.own_accounts),

@@ -93,7 +93,10 @@ class Calling:
         if other:
             await turn.invocation.hear(events.Transferred(agent=name, to=other))
         author = other or name
-        await turn.invocation.hear(events.ToolStarted(agent=author, call=call.id, tool=call.name))
+        started = events.ToolStarted(
+            agent=author, call=call.id, tool=call.name, arguments=call.arguments
+        )
+        await turn.invocation.hear(started)
         begun = self.engine.clock()
         result = await self._hooked(turn, tools[call.name], call, arguments, seconds)
         message = await self.engine.quoting.message(turn.invocation.scope, call, result)

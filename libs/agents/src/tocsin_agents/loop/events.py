@@ -37,10 +37,11 @@ class ModelAnswered(AgentEvent):
 
 
 class ToolStarted(AgentEvent):
-    """A tool is being used."""
+    """A tool is being used; `arguments` are as the model wrote them."""
 
     call: str
     tool: str
+    arguments: str = ""
 
 
 class ToolProgressed(AgentEvent):

@@ -22,9 +22,9 @@ from tocsin_rca.discussion import telling
 from tocsin_rca.discussion.reply import Reply, flaws
 from tocsin_rca.discussion.talk import Talk
 from tocsin_rca.investigation import reading
+from tocsin_rca.investigation.broadcasting import Listening, only_logged
 from tocsin_rca.investigation.gathering import EVIDENCE, SHOWN, Gathering
 from tocsin_rca.investigation.known import Known
-from tocsin_rca.investigation.listening import logged
 from tocsin_rca.investigation.scenes import Scenes
 
 NAME = "commentator"
@@ -45,11 +45,16 @@ class Talker:
     """Answers one comment at a time, each in a conversation of its own, with tools that read."""
 
     def __init__(
-        self, engine: Engine, scenes: Scenes, saver: BaseCheckpointSaver[Any] | None = None
+        self,
+        engine: Engine,
+        scenes: Scenes,
+        saver: BaseCheckpointSaver[Any] | None = None,
+        listening: Listening = only_logged,
     ) -> None:
         self._engine = engine
         self._scenes = scenes
         self._saver = saver
+        self._listening = listening
 
     async def reply(self, talk: Talk) -> Said:
         """Return what the model says; ModelAwayError while it may come back."""
@@ -63,15 +68,16 @@ class Talker:
         about = derive_id(talk.remark.delivery, NAME)[:8]
         agent = commentator(scene.model, scene.tools, scene.world.clock.now, f"c{about}.")
         loop = Loop(agent, engine, self._saver)
-        invocation = Invocation(
-            tools=ToolContext(Identity("rca"), talk.run_id, scene.clusters),
-            source=talk.alert.source,
-            scope=talk.run_id,
-            hear=logged,
-        )
         values = {SHOWN: list(told.shown)}
         work = Work(run_id=talk.run_id, attempt=f"{about}.{NAME}", request=told.text, values=values)
-        ran = await loop.run(work, invocation)
+        async with self._listening(talk.run_id) as hear:
+            invocation = Invocation(
+                tools=ToolContext(Identity("rca"), talk.run_id, scene.clusters),
+                source=talk.alert.source,
+                scope=talk.run_id,
+                hear=hear,
+            )
+            ran = await loop.run(work, invocation)
         outcome = ran.outcome
         data = outcome.data if outcome else None
         return Said(

@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from tocsin_agents.loop.engine import Engine
+from tocsin_agents.loop.events import Listener
 from tocsin_agents.loop.invocation import Cancel, Invocation
 from tocsin_agents.loop.outcome import Ending
 from tocsin_agents.loop.running import Loop, Ran, Work
@@ -19,11 +20,11 @@ from tocsin_kit import logging
 from tocsin_kit.untrusted import line
 from tocsin_rca.investigation import reading, telling
 from tocsin_rca.investigation.agent import NAME, investigator
+from tocsin_rca.investigation.broadcasting import Listening, only_logged
 from tocsin_rca.investigation.ending import seen_too
 from tocsin_rca.investigation.gathering import OBJECTS, PREFIX, SHOWN
 from tocsin_rca.investigation.judging import judged
 from tocsin_rca.investigation.known import Answer, Known
-from tocsin_rca.investigation.listening import logged
 from tocsin_rca.investigation.looking import looked_up
 from tocsin_rca.investigation.scenes import Scene, Scenes
 from tocsin_rca.investigation.submission import Submission
@@ -52,11 +53,16 @@ class Investigator:
     """
 
     def __init__(
-        self, engine: Engine, scenes: Scenes, saver: BaseCheckpointSaver[Any] | None = None
+        self,
+        engine: Engine,
+        scenes: Scenes,
+        saver: BaseCheckpointSaver[Any] | None = None,
+        listening: Listening = only_logged,
     ) -> None:
         self._engine = engine
         self._scenes = scenes
         self._saver = saver
+        self._listening = listening
 
     async def investigate(
         self, known: Known, cancel: Cancel, asked: Asked | None = None
@@ -79,7 +85,8 @@ class Investigator:
         self, known: Known, scene: Scene, cancel: Cancel, asked: Asked | None
     ) -> Answer | BudgetExhausted | None:
         try:
-            ran = await self._ran(known, scene, cancel, asked)
+            async with self._listening(known.run_id) as hear:
+                ran = await self._ran(known, scene, cancel, asked, hear)
         except ModelAwayError as error:
             if scene.world.clock.now() - known.since < PATIENCE:
                 raise
@@ -88,14 +95,16 @@ class Investigator:
         async with watching(A_DAY, cancel):
             return await _answer(known, ran, scene)
 
-    async def _ran(self, known: Known, scene: Scene, cancel: Cancel, asked: Asked | None) -> Ran:
+    async def _ran(
+        self, known: Known, scene: Scene, cancel: Cancel, asked: Asked | None, hear: Listener
+    ) -> Ran:
         loop, work = self._loop(known, scene), self._work(known, scene)
         invocation = Invocation(
             tools=ToolContext(Identity("rca"), known.run_id, scene.clusters),
             source=known.alert.source,
             scope=known.run_id,
             cancel=cancel,
-            hear=logged,
+            hear=hear,
         )
         ran = await loop.run(work, invocation)
         if asked and ran.paused and reading.is_of(asked.pause, ran):

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from tocsin_contracts import RunId
+from tocsin_contracts import LiveEvent, RunId
 from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
 
@@ -19,3 +19,10 @@ class Timers(Protocol):
 
     async def set_timer(self, timer: Timer) -> None:
         """Return once the timer is stored; the same one set twice is one."""
+
+
+class Lookers(Protocol):
+    """Whoever looks on while an agent works."""
+
+    async def tell(self, event: LiveEvent) -> None:
+        """Tell them; it takes no time, never fails, and may be lost."""
