@@ -11,6 +11,7 @@ from tocsin_contracts import (
     EndReason,
     FixIneffective,
     FoundPull,
+    HypothesisRejected,
     Intent,
     PlanDrafted,
     PlanStale,
@@ -360,3 +361,34 @@ async def test_p3_the_record_of_another_plan_stands_behind_no_comment(world):
     other = replace(world.approvals.approvals[known], plan_hash="0" * 64)
     world.approvals.approvals[known] = other
     assert await found(world, event) == []
+
+
+class MergedMeanwhile:
+    """A source whose open pull request is merged right before it is first asked for."""
+
+    def __init__(self, world):
+        self._world, self._merged = world, False
+
+    def __getattr__(self, name):
+        return getattr(self._world.repositories, name)
+
+    async def pulls(self, repo, head_branch):
+        if not self._merged:
+            self._merged = True
+            self._world.repositories.merge(
+                repo.name, self._world.pull().head_branch, ended_at=self._world.clock.now()
+            )
+        return await self._world.repositories.pulls(repo, head_branch)
+
+
+async def test_a_plan_is_not_drafted_on_a_base_that_changed_while_it_was_waited(world):
+    await world.proposed("r1")
+    await cancelled(world, "r1")
+    world.source = MergedMeanwhile(world)
+    with pytest.raises(TransientError, match="whether it helps is to be seen"):
+        await world.fire("r2")
+    world.clock.advance(900)
+    (told,) = await world.validation().on_hypothesis_formed(world.formed("r2"))
+    assert isinstance(told, HypothesisRejected), "what was merged is not proposed once more"
+    assert told.rejected == ()
+    assert world.file in told.checks[0].detail

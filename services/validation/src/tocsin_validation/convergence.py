@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tocsin_contracts import Event, PullRequestFound, RunId
+from tocsin_contracts import CheckResult, CheckVerdict, Event, PullRequestFound, RunId
 from tocsin_gitops import editing
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.clock import Clock
@@ -39,7 +39,7 @@ class Convergence:
     async def converge(self, state: ValidationState) -> ValidationState:
         """Claim the issue, look at its branches and pull requests, and go on or say why not.
 
-        Raises TransientError while only time can tell.
+        Raises TransientError while only time can tell; what moved meanwhile is looked at afresh.
         """
         run_id, alert = RunId(state["run_id"]), state["alert"]
         repository = self._gitops.repository(state["target"].repo)
@@ -55,6 +55,10 @@ class Convergence:
             return {"answer": endings.dropped(run_id, remark, _why_no_commit(decision))}
         if isinstance(decision, Wait):
             raise TransientError(f"{key!r}: {decision.why}", retry_in=decision.seconds)
+        if isinstance(decision, Open | Increment) and (
+            moved := await self._moved(repository, state)
+        ):
+            return {"answer": endings.look_afresh(run_id, alert, state["hypothesis"], moved)}
         return _next(state, decision, key)
 
     async def placed(self, state: ValidationState, change: Proposed) -> Proposed:
@@ -74,6 +78,20 @@ class Convergence:
             after=editing.apply(before, edits),
             modes={path: file.mode for path, file in touched.items()},
         )
+
+    async def _moved(self, repository: Repository, state: ValidationState) -> list[CheckResult]:
+        """Return what failed if a file changed since it was looked at: this may have waited."""
+        pinned, head = state["base_sha"], await self._source.head(repository)
+        if head == pinned:
+            return []
+        files = sorted({edit.file for edit in state["edits"]})
+        show = self._source.show
+        moved = [
+            f for f in files if await show(repository, pinned, f) != await show(repository, head, f)
+        ]
+        detail = f"{', '.join(moved)} changed after it was looked at"
+        failed = CheckResult(check="no-later-change", verdict=CheckVerdict.FAIL, detail=detail)
+        return [failed] if moved else []
 
     def _names(self, state: ValidationState, repository: Repository) -> tuple[str, str]:
         finding = state["hypothesis"].finding
