@@ -14,7 +14,7 @@ from tocsin_contracts import ModelCalled, TextWritten, ToolAnswered, ToolCalled,
 from tocsin_kit.redaction import MASK, Redactor
 from tocsin_rca.investigation.broadcasting import BETWEEN, MOST_LINE, MOST_TEXT, Broadcasting
 from tocsin_testing.build import RUN
-from tocsin_testing.fakes import FakeClock, FakeLookers
+from tocsin_testing.fakes import FakeClock
 
 SECRETS = (
     "ghp_" + "a1B2" * 6,
@@ -25,6 +25,16 @@ SECRETS = (
     "https://ana:hunter2secret@git.example.com/x",
 )
 NEVER = ("a1B2a1B2", "abcdefgh1", "hunter2s", "MIIEow", "horse", "battery")
+
+
+class Lookers:
+    """They keep what they are told."""
+
+    def __init__(self):
+        self.told = []
+
+    async def tell(self, event):
+        self.told.append(event)
 
 
 def came(text, agent="a"):
@@ -42,7 +52,7 @@ def progressed(text, call="1"):
 
 async def heard(*steps, apart=0.0):
     """Return what is told of events, so many seconds apart."""
-    lookers, clock = FakeLookers(), FakeClock()
+    lookers, clock = Lookers(), FakeClock()
     broadcasting = Broadcasting(lookers, Redactor(["correct horse battery"]), clock)
     async with broadcasting.of(RUN) as hear:
         for step in steps:

@@ -11,7 +11,6 @@ from tocsin_contracts import (
     AlertRepeated,
     AlertStatus,
     Event,
-    LiveEvent,
     RunId,
     RunState,
 )
@@ -68,17 +67,6 @@ class FakePublisher(Outage):
         self._answer()
         if event.id not in {known.id for known in self.published}:
             self.published.append(event)
-
-
-class FakeLookers:
-    """Those who look on; they keep what they are told."""
-
-    def __init__(self) -> None:
-        self.told: list[LiveEvent] = []
-
-    async def tell(self, event: LiveEvent) -> None:
-        """Keep the event."""
-        self.told.append(event)
 
 
 class FakeIntake(Outage):
