@@ -1,5 +1,7 @@
 """What is written to a forge, and everything that keeps it from being written."""
 
+import asyncio
+
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -347,3 +349,18 @@ async def test_p2_on_real_git_an_increment_is_one_commit_on_top_and_one_comment_
     repository = desk.gitops.repository(desk.repo)
     (comment,) = await LocalGitSource().comments(repository, updated.number, build.NOW)
     assert comment.id == said.comment
+
+
+async def test_p2_two_workers_that_write_at_once_make_one_commit_and_one_pull_request(real):
+    """A lease that ran out while its holder waited for the forge: both go on."""
+    desk, git_dir = real
+    granted = await desk.approved()
+    workers = []
+    for _ in range(3):
+        desk.saver = InMemorySaver()
+        workers.append(desk.handlers().on_approval_granted(granted))
+    told = await asyncio.gather(*workers)
+    assert len({(one.url, one.commit) for one in told}) == 1
+    branch = desk.plan().head_branch
+    assert branches(git_dir) == [f"main {desk.base}", f"{branch} {told[0].commit}"]
+    assert len(list(git_dir.with_name("platform.pulls").glob("*.json"))) == 1

@@ -1,5 +1,6 @@
 """The same alert again, and people on the forge: from the hypothesis to what is written there."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
@@ -392,3 +393,10 @@ async def test_a_plan_is_not_drafted_on_a_base_that_changed_while_it_was_waited(
     assert isinstance(told, HypothesisRejected), "what was merged is not proposed once more"
     assert told.rejected == ()
     assert world.file in told.checks[0].detail
+
+
+async def test_p2_runs_of_one_issue_at_the_same_moment_are_one_plan(world):
+    runs = [f"r{number}" for number in range(1, 5)]
+    told = await asyncio.gather(*(world.fire(run_id) for run_id in runs))
+    firsts = [type(events[0]) for events in told]
+    assert sorted(one.__name__ for one in firsts) == ["PlanDrafted", *["RunSuperseded"] * 3]
