@@ -343,6 +343,23 @@ def test_a_file_that_holds_the_cure_already_is_told():
     assert (answer.agrees, answer.done) == (False, True)
 
 
+@pytest.mark.parametrize(("value", "done"), [("1Gi", True), ("2Gi", False)])
+def test_a_new_field_that_is_there_by_now_is_told_and_not_added(value, done):
+    files = chart("web")
+    name = "charts/web/values.yaml"
+    limits = f"resources: {{limits: {{memory: {value}}}}}"
+    files[name] = files[name].replace(b"resources: {}", limits.encode())
+    wanted = change("Deployment", "pay-web", MEMORY, None, "1Gi", op=ChangeOp.INSERT)
+    answer = found(files, wanted, place("web"))
+    assert (answer.file, answer.agrees, answer.done) == (name, False, done)
+
+
+def test_a_text_of_the_template_that_moved_on_is_told_with_its_template():
+    wanted = change("Deployment", "pay-worker", container("worker", "image"), "a:1", "a:2")
+    answer = found(chart("worker"), wanted, place("worker"))
+    assert (answer.file, answer.agrees) == ("charts/worker/templates/worker.yaml", False)
+
+
 def test_a_chart_of_another_place_is_not_guessed_about():
     wanted = change("Deployment", "pay-web", ("spec", "replicas"), 2, 5)
     where = place("web").model_copy(update={"path": "", "chart": "the chart web of charts.example"})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tocsin_contracts import ChangeOp, FieldChange, FieldPath, Place, Tree
+from tocsin_contracts import ChangeOp, FieldChange, FieldPath, ObjectRef, Place, Tree
 from tocsin_gitops import trees
 from tocsin_gitops.agreement import agrees
 from tocsin_gitops.editing import apply
@@ -15,6 +15,7 @@ from tocsin_gitops.helm.plain import merged
 from tocsin_gitops.helm.values import Kept, Landing, land
 from tocsin_gitops.helm.values import Release as Deployed
 from tocsin_gitops.located import Located, NotLocated, Reason
+from tocsin_gitops.manifests import VALUES
 from tocsin_gitops.placements import Checkout
 from tocsin_gitops.yaml_nodes import EditRefused
 from tocsin_gitops.yaml_paths import PathMissing, find, path_text
@@ -67,10 +68,9 @@ class _Search:
         rendering = self._rendered(deployed)
         target = self._target(rendering)
         effective = self._effective(target)
-        found = self._candidates(target, rendering)
         if not self._is_ready(target, effective):
-            return self._moved(deployed, found, effective)
-        return self._proved(deployed, found, rendering)
+            return self._moved(deployed, target, effective)
+        return self._proved(deployed, self._candidates(target, rendering), rendering)
 
     def _deployed(self, files: Mapping[str, bytes]) -> Deployed:
         chart, checkout = Chart(self._place.path, files), Checkout(files)
@@ -110,7 +110,9 @@ class _Search:
             return effective is None
         where = f"{path_text(self._change.path)} of {self._change.object}"
         if effective is None:
-            raise Kept(f"{target.template!r} does not set {where}")
+            gone = self._change.op is ChangeOp.DELETE
+            reason = Reason.NOT_FOUND if gone else Reason.UNEDITABLE
+            raise Kept(f"{target.template!r} does not set {where}", reason)
         if isinstance(effective, str) and "\n" in effective:
             raise Kept(f"{where} is a text of several lines, which is not worked out to the byte")
         return agrees(effective, self._change) and not trees.same(effective, self._change.after)
@@ -124,11 +126,17 @@ class _Search:
             raise Kept(f"in {target.template!r} no one value of the chart decides {where}")
         return chosen
 
-    def _moved(self, deployed: Deployed, found: list[Candidate], effective: Tree) -> Located:
+    def _moved(self, deployed: Deployed, target: Made, effective: Tree) -> Located:
         """What the files make is not what evidence saw: that is told, and nothing proved."""
-        landing = land(deployed, found[0])
-        self.trace.append(landing.told)
-        located = self._located(landing, effective, self._change.after)
+        change = self._change.model_copy(update={"op": ChangeOp.SET})
+        file = target.template
+        for one in candidates(target, change, ()):
+            file = land(deployed, one).file
+            break
+        self.trace.append(f"{file!r} makes {path_text(change.path)} something else than was seen")
+        document = ObjectRef(kind=VALUES, name=file)
+        told = Landing(file, document, change.path, change.op, None, None, "")
+        located = self._located(told, effective, self._change.after)
         return replace(located, agrees=agrees(effective, self._change), op=self._change.op)
 
     def _proved(self, deployed: Deployed, found: list[Candidate], rendering: Rendering) -> Located:
