@@ -7,12 +7,14 @@ from pydantic import SecretStr
 from tocsin_contracts import RunCancelRequested
 from tocsin_contracts.views import ApprovalState
 from tocsin_gateway import api, refusals
+from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.settings import Settings
 from tocsin_kit.approvals import Refusal
 from tocsin_kit.errors import PermanentError
 from tocsin_testing import build
 from tocsin_testing.build import NOW, RUN
 from tocsin_testing.crowd import FakeLateNews
+from tocsin_testing.fake_feed import FakeFeed
 from tocsin_testing.fakes import (
     FakeApprovals,
     FakeClock,
@@ -47,7 +49,7 @@ class Gateway:
             news=FakeLateNews(),
             tokens=tokens,
         )
-        self.app = api.build(routes)
+        self.app = api.build(routes, Hub(FakeFeed()))
 
     async def ask(self, method, path, by="ana", token=None, **kwargs):
         headers = {"authorization": f"Bearer {token or TOKENS[by]}"} if by else {}
@@ -80,6 +82,22 @@ EVERY_ROUTE = pytest.mark.parametrize(
         ("POST", "/r1/budget"),
     ],
 )
+
+
+@pytest.mark.parametrize("token", [None, "wrong", "token-of-ana2"])
+async def test_p3_nobody_listens_without_a_known_token(gateway, token):
+    answer = await gateway.ask("GET", "/../events", by=token and "ana", token=token)
+    assert (answer.status_code, answer.json()["error"]) == (401, "unknown token")
+
+
+async def test_who_listens_before_the_feed_is_read_is_asked_to_try_again(gateway):
+    answer = await gateway.ask("GET", "/../events")
+    assert (answer.status_code, answer.json()["error"]) == (503, "the feed is not read yet")
+
+
+@pytest.mark.parametrize("query", ["severity=loud", "severity=critical&severity=loud"])
+async def test_a_feed_of_something_else_is_422(gateway, query):
+    assert (await gateway.ask("GET", f"/../events?{query}")).status_code == 422
 
 
 @EVERY_ROUTE
@@ -287,6 +305,7 @@ def test_every_refusal_has_an_answer_with_something_to_do(refusal):
 def test_the_openapi_document_names_every_route(gateway):
     document = gateway.app.openapi()
     assert {path: sorted(methods) for path, methods in document["paths"].items()} == {
+        "/api/v1/events": ["get"],
         "/api/v1/runs": ["get"],
         "/api/v1/runs/{run_id}": ["get"],
         "/api/v1/runs/{run_id}/approve": ["post"],

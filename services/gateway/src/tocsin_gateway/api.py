@@ -1,15 +1,16 @@
 """The routes: list and show runs, and decide about them. Every one needs a bearer token."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, Query
+from fastapi import APIRouter, Depends, FastAPI, Header, Query
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import SecretStr
+from starlette.responses import StreamingResponse
 
-from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState
+from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState, Severity
 from tocsin_contracts.views import (
     BudgetAnswerView,
     CancelView,
@@ -21,6 +22,8 @@ from tocsin_contracts.views import (
 from tocsin_gateway import budgets, refusals, views
 from tocsin_gateway.budgets import BudgetAnswer
 from tocsin_gateway.guard import Guard
+from tocsin_gateway.live import sse
+from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.ports import (
     Approvals,
     Cancel,
@@ -155,18 +158,18 @@ class Api:
         )
 
 
-def build(api: Api) -> FastAPI:
+def build(api: Api, hub: Hub) -> FastAPI:
     """Return the HTTP application with its OpenAPI document."""
     app = FastAPI(title="Tocsin", version="1", docs_url=None, redoc_url=None)
     app.include_router(_routes(api))
+    app.include_router(_events(api, hub))
     app.add_middleware(Guard, allowed=api.known)
     for error, answer in refusals.ANSWERS.items():
         app.add_exception_handler(error, answer)
     return app
 
 
-def _routes(api: Api) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/runs")
+def _person(api: Api) -> Callable[..., Awaitable[str]]:
     bearer = HTTPBearer(auto_error=False)
 
     async def person(
@@ -174,7 +177,27 @@ def _routes(api: Api) -> APIRouter:
     ) -> str:
         return api.principal(given.credentials if given else "")
 
-    who = Annotated[str, Depends(person)]
+    return person
+
+
+def _events(api: Api, hub: Hub) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/events", dependencies=[Depends(_person(api))])
+
+    @router.get("", response_class=StreamingResponse)
+    async def events(
+        run: str = "",
+        severity: Annotated[tuple[Severity, ...], Query()] = (),
+        topic: Annotated[tuple[str, ...], Query()] = (),
+        last_event_id: Annotated[str, Header()] = "",
+    ) -> StreamingResponse:
+        return sse.stream(hub, sse.Wanted(run=run, severity=severity, topic=topic), last_event_id)
+
+    return router
+
+
+def _routes(api: Api) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/runs")
+    who = Annotated[str, Depends(_person(api))]
     size = Annotated[int, Query(ge=1, le=500)]
 
     @router.get("")

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from tocsin_gateway import api
+from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.settings import Settings
 from tocsin_kit import approvals
+from tocsin_kit.feed import Feed
 from tocsin_kit.late_news import LateNews
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
@@ -17,6 +19,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=False)
     outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
+    hub = Hub(Feed.of(parts.bus))
     routes = api.Api(
         parts.reader,
         approvals.Approvals(parts.redis, outbox),
@@ -30,6 +33,6 @@ def build(flags: Sequence[str] = ()) -> Service:
         settings=settings,
         port=settings.gateway_port,
         parts=parts,
-        http=api.build(routes),
-        background=[lambda: outbox.keep_flushing(settings.republish_seconds)],
+        http=api.build(routes, hub),
+        background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run],
     )

@@ -1,0 +1,1 @@
+"""The feed of facts for people who look on: read once, given to many."""

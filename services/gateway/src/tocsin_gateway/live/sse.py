@@ -1,0 +1,91 @@
+"""The feed as server-sent events: a number on each, a beat in silence, and what a client wants."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from pydantic import BaseModel, Field
+from starlette.responses import StreamingResponse
+
+from tocsin_contracts import Severity
+from tocsin_contracts.feed import FactView
+from tocsin_gateway.live.hub import Hub, Listener
+
+BEAT_SECONDS = 15.0
+RETRY_MILLISECONDS = 2000
+MOST_DIGITS = 18
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+class Wanted(BaseModel):
+    """Which lines a client wants; nothing chosen is all. Of an unknown severity it gets all."""
+
+    run: str = ""
+    severity: tuple[Severity, ...] = ()
+    topic: tuple[str, ...] = Field(default=(), description="Or the beginning of one: `approval`.")
+
+    def has(self, line: FactView) -> bool:
+        """Whether a line is wanted."""
+        return (
+            self.run in ("", line.run_id)
+            and (not self.severity or line.severity in (None, *self.severity))
+            and (not self.topic or line.topic.startswith(self.topic))
+        )
+
+
+def stream(
+    hub: Hub, wanted: Wanted, last_event_id: str = "", *, beat: float = BEAT_SECONDS
+) -> StreamingResponse:
+    """Return the answer that goes on until either side ends it; it resumes after an event id.
+
+    RefusedError if nobody may listen now.
+    """
+    hub.admit()
+    return StreamingResponse(
+        _joined(hub, wanted, last_event_id, beat), media_type="text/event-stream", headers=HEADERS
+    )
+
+
+async def _joined(
+    hub: Hub, wanted: Wanted, last_event_id: str, beat: float
+) -> AsyncGenerator[str, None]:
+    with hub.joined() as listener:
+        async with aclosing(frames(hub, listener, wanted, last_event_id, beat)) as found:
+            async for frame in found:
+                yield frame
+
+
+async def frames(
+    hub: Hub, listener: Listener, wanted: Wanted, last_event_id: str, beat: float
+) -> AsyncGenerator[str, None]:
+    """Yield what was missed, then what comes; in silence a beat with the number reached."""
+    until = hub.number
+    reached = min(_number(last_event_id, until), until)
+    yield f"retry: {RETRY_MILLISECONDS}\n: reached\nid: {reached}\n\n"
+    async with aclosing(hub.past(reached, until)) as past:
+        async for line in past:
+            reached = line.number
+            if wanted.has(line):
+                yield _frame(line)
+    reached = max(reached, until)
+    while True:
+        try:
+            async with asyncio.timeout(beat):
+                new = await listener.next()
+        except TimeoutError:
+            yield f": beat\nid: {reached}\n\n"
+            continue
+        if new is None:
+            return
+        reached = new.number
+        if wanted.has(new):
+            yield _frame(new)
+
+
+def _number(last_event_id: str, newest: int) -> int:
+    known = last_event_id.isascii() and last_event_id.isdigit()
+    return int(last_event_id) if known and len(last_event_id) <= MOST_DIGITS else newest
+
+
+def _frame(line: FactView) -> str:
+    return f"id: {line.number}\ndata: {line.model_dump_json()}\n\n"
