@@ -364,3 +364,16 @@ async def test_p2_two_workers_that_write_at_once_make_one_commit_and_one_pull_re
     branch = desk.plan().head_branch
     assert branches(git_dir) == [f"main {desk.base}", f"{branch} {told[0].commit}"]
     assert len(list(git_dir.with_name("platform.pulls").glob("*.json"))) == 1
+
+
+async def test_p4_a_pull_request_that_is_never_seen_is_told_of_after_an_hour_and_followed(desk):
+    granted = await desk.approved()
+    desk.source = Lagging(desk.repositories, 99)
+    with pytest.raises(TransientError, match="not to be seen yet"):
+        await desk.handlers().on_approval_granted(granted)
+    desk.clock.advance(3600)
+    opened = await desk.handlers().on_approval_granted(granted)
+    assert isinstance(opened, PullRequestOpened)
+    (pull,) = desk.pulls
+    assert (opened.url, opened.commit, opened.number) == (pull.url, pull.commit, 0)
+    assert len(desk.forge.asked) == 1

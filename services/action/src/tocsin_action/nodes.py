@@ -17,6 +17,9 @@ from tocsin_gitops.forges import BranchTaken
 from tocsin_gitops.undoing import Step
 from tocsin_kit import logging
 
+LAG = timedelta(hours=1)
+"""How long after the yes a list may still not show what was written."""
+
 log = logging.get(__name__)
 
 
@@ -85,7 +88,11 @@ class Nodes:
         plan = state["plan"]
         repository = self._gitops.repository(plan.target.repo)
         run_id, mark = RunId(state["run_id"]), Mark(state["commit"], state["url"])
-        return {"answer": await self._writer.seen(run_id, repository, plan, mark)}
+        approval = await self._approvals.get(run_id, plan.plan_hash)
+        since = approval.decided_at if approval else None
+        waited = since is not None and self._clock.now() - since >= LAG
+        seen = await self._writer.seen(run_id, repository, plan, mark, waited=waited)
+        return {"answer": seen}
 
     async def _not_approved(self, state: ActionState) -> str:
         """The record decides, not the event; a missing record means that nothing was approved."""

@@ -64,24 +64,27 @@ class Writer:
             raise BranchTaken(plan.head_branch, "that of a pull request that has ended")
         return await forge.add_commit(request, pull.number)
 
-    async def seen(self, run_id: RunId, repository: Repository, plan: Plan, written: Mark) -> Event:
+    async def seen(
+        self, run_id: RunId, repository: Repository, plan: Plan, written: Mark, *, waited: bool
+    ) -> Event:
         """See for ourselves that the forge shows what was written, and return what says so.
 
-        Raises TransientError until it does: listings lag.
+        Raises TransientError until it does, for listings lag; who has `waited` believes the forge,
+        and leaves it to whoever follows the pull request to find that it is gone.
         """
         pulls = await self._source.pulls(repository, plan.head_branch)
         pull = next((one for one in pulls if one.url == written.url), None)
-        if pull is None:
+        if pull is None and not waited:
             raise TransientError(f"{plan.target.repo}: the pull request is not to be seen yet")
         told: dict[str, Any] = {
             "run_id": run_id,
             "repo": plan.target.repo,
-            "url": pull.url,
+            "url": written.url,
             "head_branch": plan.head_branch,
             "commit": written.commit,
             "plan_hash": plan.plan_hash,
             "title": plan.title,
-            "number": pull.number,
+            "number": pull.number if pull else 0,
             "issue_key": plan.issue_key,
         }
         if plan.intent is Intent.OPEN:
