@@ -81,6 +81,9 @@ class InMemory:
         found = [self._commit(n) for n in reversed(range(len(self._steps)))]
         return tuple(one for one in found if not path or path in one.files)[:limit]
 
+    async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
+        return self._commit(int(commit, 16)).parent, commit
+
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         return self._steps[int(sha, 16)].files.get(path)
 
