@@ -6,12 +6,22 @@ from textwrap import dedent
 
 import pytest
 
-from tocsin_contracts import CheckVerdict, Edit, FailureCode, ObjectRef, Place, Risk, SourceKind
+from tocsin_action import recheck
+from tocsin_contracts import (
+    CheckVerdict,
+    Edit,
+    FailureCode,
+    ObjectRef,
+    Place,
+    Risk,
+    RunId,
+    SourceKind,
+)
 from tocsin_gitops.editing import apply
 from tocsin_gitops.manifests import VALUES
 from tocsin_gitops.policy import RepositoryRule, WritePolicy
 from tocsin_testing import build
-from tocsin_validation import checks
+from tocsin_validation import checks, drafting
 from tocsin_validation.checks.verdicts import ask
 from tocsin_validation.facts import Known, Surroundings, told
 from tocsin_validation.outlook import risk
@@ -173,6 +183,17 @@ async def test_what_is_rendered_has_to_change_in_the_one_field(stand_in):
     wider = rendered.after["charts/api"].replace("name: api", "name: api, labels: {a: b}")
     wrong = type(rendered)(before=rendered.before, after={"charts/api": wider})
     assert answers(proposed(told(wrong)))["render-touches-only-target"].verdict is CheckVerdict.FAIL
+
+
+async def test_the_plan_holds_what_action_judges_and_writes_again(stand_in):
+    rendered = await charting.render(stand_in, PLACE, "shop", FILES, AFTER)
+    change = proposed(told(rendered))
+    judged = risk.judged(change, list(answers(change).values()))
+    plan = drafting.plan(RunId(build.RUN), change, judged, "1" * 40)
+    assert plan.title == "api: replicas 2 -> 3"
+    assert plan.diff.endswith("-replicas: 2\n+replicas: 3\n")
+    after, why = recheck.rebuilt(plan, change.before, change.policy)
+    assert (after, why) == (AFTER, "")
 
 
 @pytest.mark.skipif(not HELM, reason="there is no helm")

@@ -18,7 +18,7 @@ from tocsin_contracts import (
     Target,
     Tree,
 )
-from tocsin_gitops import hashing
+from tocsin_gitops import chart_values, hashing
 from tocsin_gitops.diffs import unified_diff
 from tocsin_gitops.yaml_paths import is_key, path_text
 from tocsin_validation import wording
@@ -141,6 +141,7 @@ def title(finding: Finding, edits: Sequence[Edit]) -> str:
 
 def _subject(edit: Edit) -> str:
     """Say one edit in a few words; steps that only choose among others are left out."""
+    edit = chart_values.as_change(edit)
     words = [str(step) for step in edit.path if is_key(step)] or ["document"]
     match edit.op:
         case EditOp.INSERT:
