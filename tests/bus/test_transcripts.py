@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tocsin_agents.instructions.file import InstructionsFile
 from tocsin_agents.limits.budgets import Limits
 from tocsin_agents.limits.ledger import MemoryLedger
 from tocsin_agents.loop.engine import Engine
@@ -72,10 +73,10 @@ async def opened(place, *script):
     return await handlers.on_incident_opened(OPENED)
 
 
-async def replayed(redis, **changes):
+async def replayed(redis, settings=None, **changes):
     recording = Recording.model_validate_json(await Recordings(redis, 2).of(RUN, 1))
     said = await Transcripts(redis, 2).of(RUN, 1) | changes
-    return await replay.again(recording, RUN, Settings(), said)
+    return await replay.again(recording, RUN, settings or Settings(), said)
 
 
 def reading():
@@ -256,3 +257,17 @@ async def test_a_silent_model_is_no_reason_to_ask_again(place, redis):
     told = await opened(place, says("Hm."), says("Hm."))
     found = await replayed(redis)
     assert (found.differences, found.now) == ((), summary(told))
+
+
+async def test_instructions_of_the_operator_are_told_again_and_others_are_named(
+    place, redis, tmp_path
+):
+    file = tmp_path / "global.md"
+    file.write_text("Answer in German.")
+    engine = replace(place.engine, instructions=InstructionsFile(file))
+    await opened(replace(place, engine=engine), looks(), submits())
+    chosen = Settings(instructions_file=file)
+    assert (await replayed(redis, settings=chosen)).differences == ()
+    file.write_text("Answer in French.")
+    (said,) = (await replayed(redis, settings=chosen)).differences
+    assert "system text 2 ('Answer in French" in said

@@ -5,7 +5,9 @@ import hashlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
+from tocsin_agents.instructions.file import InstructionsFile
 from tocsin_agents.instructions.security import POLICY
 from tocsin_agents.instructions.segments import Segment, composed
 from tocsin_agents.instructions.writing import VALUE_CHARACTERS, Template, written
@@ -97,3 +99,41 @@ async def test_a_digest_is_the_same_whatever_the_mark():
 def test_a_segment_that_says_nothing_is_left_out():
     said = Segment("b", "b", stable=False)
     assert composed([Segment("a", " \n", stable=True), said]) == (said,)
+
+
+async def test_a_file_of_instructions_is_stable_and_counts_from_the_next_question_on(tmp_path):
+    path = tmp_path / "global.md"
+    path.write_text("Say it in German. {not_a_place}\n")
+    file = InstructionsFile(path)
+    first, again = [await written("global", file, State({}), "a", "mark") for _ in range(2)]
+    assert (first.text, first.stable) == ("Say it in German. {not_a_place}\n", True)
+    assert first.digest == again.digest
+    assert first.digest.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    path.write_text("Say it in French.\n")
+    changed = await written("global", file, State({}), "a", "mark")
+    assert changed.text == "Say it in French.\n"
+    assert changed.digest.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(b"\xff", "cannot be read"), (b" \n", "says nothing"), (b"x" * 65537, "is longer than 65536")],
+)
+async def test_a_file_that_is_broken_later_changes_nothing_and_at_start_it_is_an_error(
+    tmp_path, content, why
+):
+    path = tmp_path / "global.md"
+    path.write_text("Be brief.")
+    file = InstructionsFile(path)
+    path.write_bytes(content)
+    with capture_logs() as lines:
+        assert [await file.text() for _ in range(2)] == ["Be brief."] * 2
+    assert [line["event"] for line in lines] == ["agents.instructions_not_reloaded"]
+    assert why in lines[0]["why"]
+    with pytest.raises(PermanentError, match=why):
+        InstructionsFile(path)
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(PermanentError, match=r"instructions '.*none\.md' cannot be read"):
+        InstructionsFile(tmp_path / "none.md")

@@ -47,3 +47,12 @@ def test_what_a_model_cannot_work_with_ends_the_start(tmp_path, monkeypatch):
         app.build([*flags, "--model=openai/own", '--toolsets=["jira"]'])
     with pytest.raises(PermanentError, match="there is no folder"):
         app.build([*flags, "--model=openai/own", f"--skills-dir={tmp_path / 'nowhere'}"])
+
+
+def test_instructions_that_cannot_be_read_end_the_start(tmp_path):
+    file = tmp_path / "global.md"
+    with pytest.raises(PermanentError, match="cannot be read"):
+        app.taught(Settings(instructions_file=file))
+    file.write_text("Be brief.")
+    assert app.taught(Settings(instructions_file=file)).instructions
+    assert app.taught(Settings()).instructions == ""

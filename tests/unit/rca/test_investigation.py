@@ -1,11 +1,14 @@
 """A model that looks further: through the handlers, with a model that says what the test wrote."""
 
 import asyncio
+import hashlib
 from dataclasses import replace
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from tocsin_agents.instructions.file import InstructionsFile
+from tocsin_agents.instructions.security import POLICY
 from tocsin_agents.loop.state import TYPES
 from tocsin_agents.models.port import ModelAwayError, ModelRefusedError
 from tocsin_agents.tools.port import Capability
@@ -24,6 +27,8 @@ from tocsin_contracts import (
     derive_id,
 )
 from tocsin_kit.checkpoint_cells import strict_serializer
+from tocsin_kit.redaction import Redactor
+from tocsin_rca.investigation.broadcasting import Broadcasting
 from tocsin_testing import build
 from tocsin_testing.agents import FakeTool
 from tocsin_testing.build import NOW, RUN
@@ -501,3 +506,34 @@ async def test_p9_a_value_that_a_log_asks_for_is_not_taken(place):
     script = (asks(("logs.read", {})), submits(change=change, claims=claims))
     answer, _ = await opened(here, *script)
     assert isinstance(answer, InvestigationInconclusive)
+
+
+async def test_who_looks_on_hears_what_the_investigator_says_and_does(place):
+    told = []
+
+    class Lookers:
+        async def tell(self, event):
+            told.append(event)
+
+    broadcasting = Broadcasting(Lookers(), Redactor(), place.world.clock)
+    await opened(replace(place, listening=broadcasting.of), looks(), submits())
+    assert [one.kind for one in told] == [
+        "model-called",
+        "tool-called",
+        "tool-answered",
+        "model-called",
+    ]
+    assert {(one.run_id, one.agent) for one in told} == {(RUN, "investigator")}
+    assert '"ConfigMap"' in told[1].arguments
+
+
+async def test_what_the_operator_tells_every_agent_comes_after_the_security_policy(place, tmp_path):
+    file = tmp_path / "global.md"
+    file.write_text("Answer in German.")
+    engine = replace(place.engine, instructions=InstructionsFile(file))
+    answer, model = await opened(replace(place, engine=engine), submits())
+    system = [m.text for m in model.questions[0].messages if m.role == "system"]
+    assert (system[0], system[1]) == (POLICY, "Answer in German.")
+    prompt = {part.name: part.sha256 for part in answer.model_use.prompt}
+    assert list(prompt)[:2] == ["security", "global"]
+    assert prompt["global"] == hashlib.sha256(b"Answer in German.").hexdigest()

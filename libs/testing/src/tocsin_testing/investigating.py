@@ -26,6 +26,7 @@ from tocsin_kit.timers import Timer
 from tocsin_rca import graph, tools
 from tocsin_rca.evidence import Case
 from tocsin_rca.handlers import BudgetHandlers, Handlers
+from tocsin_rca.investigation.broadcasting import Listening, only_logged
 from tocsin_rca.investigation.further import Further
 from tocsin_rca.investigation.investigator import Investigator
 from tocsin_rca.investigation.ports import Runs, Timers
@@ -158,6 +159,7 @@ class Workplace:
     recordings: Recordings | None = None
     transcripts: Transcripts | None = None
     instructions: Mapping[str, str] = field(default_factory=dict)
+    listening: Listening = only_logged
 
     def worker(self, model: Model | None) -> tuple[Handlers, BudgetHandlers]:
         """Return the handlers of a worker that knows only what is stored."""
@@ -186,7 +188,7 @@ class Workplace:
             self.transcripts,
             instructions=self.instructions,
         )
-        investigator = Investigator(self.engine, scenes, self.saver)
+        investigator = Investigator(self.engine, scenes, self.saver, self.listening)
         return Further(
             investigator,
             self.runs,

@@ -10,11 +10,12 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from tocsin_agents.budget import Budget
+from tocsin_agents.instructions.file import InstructionsFile
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.state import TYPES
 from tocsin_agents.models import litellm_client, roles
 from tocsin_agents.models.roles import ModelRole
-from tocsin_agents.skills.folder import NoSkills, SkillFolder, Skills
+from tocsin_agents.skills.folder import NoSkills, SkillFolder
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.modes import Mode
 from tocsin_cluster import connecting
@@ -147,11 +148,11 @@ def _thinking(
         return tools.catalogue(known, Mode.ASK, redactor)
 
     catalogue(Fleet((), seen.clock.now))  # a toolset that cannot be loaded ends the start
-    engine = Engine(
+    engine = replace(
+        taught(settings),
         limits=settings.investigation_limits,
         ledger=RedisLedger(parts.redis),
         outputs=RedisOutputs(parts.raw_redis, redactor),
-        skills=skills(settings),
     )
     days = settings.record_days
     transcripts = Transcripts(parts.raw_redis, days) if days else None
@@ -191,9 +192,13 @@ def _comments(settings: Settings, parts: Parts, thinking: Thinking | None) -> Co
     )
 
 
-def skills(settings: Settings) -> Skills:
-    """Return what agents are taught beside their instructions."""
-    return SkillFolder(settings.skills_dir) if settings.skills_dir else NoSkills()
+def taught(settings: Settings) -> Engine:
+    """Return an engine that knows what agents are told beside their own instructions."""
+    folder, file = settings.skills_dir, settings.instructions_file
+    return Engine(
+        skills=SkillFolder(folder) if folder else NoSkills(),
+        instructions=InstructionsFile(file) if file else "",
+    )
 
 
 def reading(settings: Settings) -> Repositories:

@@ -114,7 +114,7 @@ async def _further(
     settings: Settings,
 ) -> Replayed:
     """Add what the model's investigation comes to."""
-    found = await asked_again(recording, known, said, app.skills(settings))
+    found = await asked_again(recording, known, said, app.taught(settings))
     before = (f"the analyzers: {one}" for one in replayed.differences)
     return replayed.model_copy(
         update={

@@ -47,6 +47,11 @@ class Settings(ClusterSettings, ModelSettings):
         default=None,
         description="Folder of skills for agents: docs/agents.md#an-agent-and-its-loop.",
     )
+    instructions_file: Path | None = Field(
+        default=None,
+        description="File that every agent is told after the security policy, read again when it "
+        "has changed: docs/agents.md#an-agent-and-its-loop.",
+    )
     budget_minutes: float = Field(
         default=30,
         gt=0,

@@ -1,4 +1,4 @@
-"""Instructions in their three forms: a text, a template over state, or a function."""
+"""Instructions in their forms: a text, a file, a template over state, or a function."""
 
 import json
 import re
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tocsin_agents.instructions.file import InstructionsFile
 from tocsin_agents.instructions.segments import Segment
 from tocsin_agents.state import State
 from tocsin_kit.errors import PermanentError
@@ -55,13 +56,15 @@ class Template:
 Provider = Callable[[State], Awaitable[str]]
 """Writes instructions when they are needed."""
 
-Instructions = str | Template | Provider
+Instructions = str | InstructionsFile | Template | Provider
 
 
 async def written(name: str, given: Instructions, state: State, agent: str, mark: str) -> Segment:
-    """Return a segment of instructions; only what can never change is stable."""
+    """Return a segment of instructions; stable is what no state changes."""
     if isinstance(given, str):
         return Segment(name, given, stable=True)
+    if isinstance(given, InstructionsFile):
+        return Segment(name, await given.text(), stable=True)
     if isinstance(given, Template):
         return Segment(name, given.filled(state, agent, mark), stable=False, mark=mark)
     return Segment(name, await given(state), stable=False)

@@ -1,7 +1,7 @@
 """Put the same agent to the same work with the answers that it got then, and compare the ends."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -9,7 +9,6 @@ from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.invocation import Cancel
 from tocsin_agents.loop.outputs import MemoryOutputs
 from tocsin_agents.loop.state import TYPES
-from tocsin_agents.skills.folder import Skills
 from tocsin_contracts import BudgetExhausted
 from tocsin_kit.checkpoint_cells import strict_serializer
 from tocsin_kit.errors import TocsinError
@@ -36,9 +35,12 @@ class Again:
 
 
 async def asked_again(
-    recording: Recording, known: Known, said: Mapping[str, bytes], skills: Skills
+    recording: Recording, known: Known, said: Mapping[str, bytes], taught: Engine
 ) -> Again:
-    """Return how an investigation goes that nobody answers but its transcript."""
+    """Return how an investigation goes that nobody answers but its transcript.
+
+    `taught` knows what agents are told beside their own instructions.
+    """
     prompter = Prompter(said)
     then = prompter.end.concluded if prompter.end else None
     if known.is_decided:
@@ -46,7 +48,7 @@ async def asked_again(
         others = differences(then, sure) if then else ()
         return Again(then, sure, (UNASKED, *others))
     try:
-        told = await _told(recording, known, prompter, skills)
+        told = await _told(recording, known, prompter, taught)
     except NotRecordedError as error:
         return Again(then, None, (str(error),))
     except TocsinError as error:
@@ -56,14 +58,14 @@ async def asked_again(
 
 
 async def _told(
-    recording: Recording, known: Known, prompter: Prompter, skills: Skills
+    recording: Recording, known: Known, prompter: Prompter, taught: Engine
 ) -> Answer | BudgetExhausted | None:
     looks = recording.model_copy(update={"heard": {**recording.heard, **prompter.looks}})
-    engine = Engine(
+    engine = replace(
+        taught,
         limits=prompter.beginning.limits,
         ledger=prompter,
         outputs=MemoryOutputs(redactor=Redactor()),
-        skills=skills,
         clock=lambda: prompter.elapsed,
     )
     saver = InMemorySaver(serde=strict_serializer(*TYPES))
