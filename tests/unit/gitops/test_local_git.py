@@ -50,6 +50,7 @@ def origin(tmp_path_factory) -> Path:
     (work / "run.yaml").write_text("a: 1\n")
     (work / "run.yaml").chmod(0o755)
     (work / "link.yaml").symlink_to("run.yaml")
+    (work / "apps/api/_names.tpl").write_text("{{ define }}\n")
     (work / "logo.png").write_bytes(b"\0")
     (work / "huge.yaml").write_bytes(b"#" * (MAX_BYTES + 1))
     git(work, "add", ".")
@@ -109,6 +110,7 @@ async def test_text_files_come_with_their_bytes_and_modes(repository):
     source = LocalGitSource()
     files = await source.files(repository, await source.head(repository))
     assert {path: file.mode for path, file in files.items()} == {
+        "apps/api/_names.tpl": "100644",
         "apps/api/a.yaml": "100644",
         "apps/api/grüße ö.yaml": "100644",
         "link.yaml": "120000",
