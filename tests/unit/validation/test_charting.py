@@ -163,6 +163,20 @@ async def test_values_that_nobody_can_see_here_are_not_rendered():
     assert "gone.yaml" in str(await refused(place))
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"release": "--post-renderer=/bin/sh"},
+        {"release": ""},
+        {"value_files": (FILE, "a.yaml,https://charts.example/b.yaml")},
+    ],
+)
+async def test_no_name_becomes_a_flag_or_an_address(odd):
+    files = FILES | {"a.yaml,https://charts.example/b.yaml": b"replicas: 2\n"}
+    error = await refused(PLACE.model_copy(update=odd), files=files)
+    assert "cannot be handed to helm" in str(error)
+
+
 async def test_a_proposal_renders_nothing():
     rendered = await charting.render("", PLACE, "shop", FILES, {"remediations/a.md": b"x"})
     assert rendered.after == {}

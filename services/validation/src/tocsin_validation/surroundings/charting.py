@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tocsin_contracts import FailureCode, Place
 from tocsin_gitops.editing import EditRefused
@@ -21,6 +22,7 @@ from tocsin_validation.surroundings.rendering import MOST_FILES, printed, write
 
 Files = Mapping[str, bytes]
 _FAILED = FailureCode.RENDER_FAILED
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 
 
 def found(name: str = "helm") -> str:
@@ -51,11 +53,8 @@ async def render(helm: str, place: Place, namespace: str, files: Files, after: F
 
 async def _rendered(helm: str, place: Place, namespace: str, files: Files) -> str:
     used = await asyncio.to_thread(_layers, place, files)
-    needed = {
-        path: data
-        for path, data in files.items()
-        if below(path, place.path) or path in place.value_files
-    }
+    _refuse_flags(place, namespace)
+    needed = {path: data for path, data in files.items() if _is_of(path, place)}
     if len(needed) > MOST_FILES:
         raise NotTold(f"{len(needed)} files would have to be written", _FAILED)
     own = Chart(place.path, files).path("values.yaml")
@@ -67,9 +66,22 @@ async def _rendered(helm: str, place: Place, namespace: str, files: Files) -> st
         given = [
             word for name in _given(used, own, root) for word in ("--values", str(root / name))
         ]
-        command = (helm, "template", place.release or "release", str(root / place.path), *given)
-        named = ("--namespace", namespace) if namespace else ()
-        return await printed((*command, *named), root, place.path)
+        named = (f"--namespace={namespace}",) if namespace else ()
+        command = (helm, "template", place.release, str(root / place.path), *given, *named)
+        return await printed(command, root, place.path)
+
+
+def _refuse_flags(place: Place, namespace: str) -> None:
+    """What a cluster or repository calls things must mean nothing else on a command line."""
+    named = all(map(_NAME.fullmatch, (place.release, namespace or "x")))
+    if not named or any("," in path for path in place.value_files):
+        raise NotTold(f"what {place.by} names cannot be handed to helm", FailureCode.UNSUPPORTED)
+
+
+def _is_of(path: str, place: Place) -> bool:
+    way = PurePosixPath(path)
+    inside = not way.is_absolute() and ".." not in way.parts
+    return inside and (below(path, place.path) or path in place.value_files)
 
 
 def _layers(place: Place, files: Files) -> list[Layer]:
