@@ -14,13 +14,14 @@ from tocsin_contracts import (
     Plan,
     PlanDrafted,
 )
-from tocsin_gitops import editing, hashing, past, policy, undoing
+from tocsin_gitops import editing, hashing, past, undoing
 from tocsin_gitops.carrying import carried, inverse
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.editing import EditRefused
 from tocsin_kit.clock import Clock
 from tocsin_kit.errors import TransientError
 from tocsin_validation import converging, drafting, endings
+from tocsin_validation.checks.policy import PolicyAllows
 from tocsin_validation.converging import Decision, Open, Refused, Stop, Wait
 from tocsin_validation.outlook import preview, risk
 from tocsin_validation.ports import Proposed, Source
@@ -122,22 +123,12 @@ class Undoing:
 
 
 def _planned(event: FixIneffective, change: Proposed, base_sha: str, console: str) -> list[Event]:
-    broken = policy.judge(
-        change.policy,
-        policy.Change(
-            repo=change.target.repo,
-            edits=change.edits,
-            before=change.before,
-            after=change.after,
-            modes=change.modes,
-            past=change.past,
-        ),
-    )
-    if broken:
-        return _by_hand(event, "; ".join(one.detail for one in broken))
+    allowed = PolicyAllows().run(change)
+    if allowed.verdict is CheckVerdict.FAIL:
+        return _by_hand(event, allowed.detail)
     turned = preview.backwards(event.hypothesis.finding)
     hypothesis = event.hypothesis.model_copy(update={"finding": turned})
-    judged = risk.judged(replace(change, hypothesis=hypothesis), _checks(event))
+    judged = risk.judged(replace(change, hypothesis=hypothesis), _checks(event, allowed))
     words = drafting.Words(f"Undo: {event.plan.title}", _why(event), console)
     plan = drafting.plan(event.run_id, change, judged, base_sha, words=words)
     return [
@@ -145,16 +136,16 @@ def _planned(event: FixIneffective, change: Proposed, base_sha: str, console: st
     ]
 
 
-def _checks(event: FixIneffective) -> list[CheckResult]:
+def _checks(event: FixIneffective, allowed: CheckResult) -> list[CheckResult]:
     told = {
         "fix-is-ineffective": event.why,
         "undo-is-exact": "the bytes that the fix changed are again those from before it",
-        "policy-allows": "repository, path, kind, field and bounds",
     }
-    return [
+    passed = (
         CheckResult(check=check, verdict=CheckVerdict.PASS, detail=detail)
         for check, detail in told.items()
-    ]
+    )
+    return [*passed, allowed]
 
 
 def _why(event: FixIneffective) -> tuple[str, ...]:
