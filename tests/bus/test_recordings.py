@@ -1,5 +1,6 @@
 """Recordings on a real store, and a run that is replayed by the command line from it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from tocsin_agents.budget import Budget
 from tocsin_cluster.clusters import OneCluster
 from tocsin_cluster.snapshot import SnapshotCluster
-from tocsin_contracts import Alert
+from tocsin_contracts import Alert, CauseClass
 from tocsin_kit import keys, store
 from tocsin_kit.errors import TransientError
 from tocsin_kit.recordings import MOST_BYTES, Recordings
@@ -91,16 +92,31 @@ async def test_the_command_line_replays_a_run_from_the_store_alone(redis, redis_
     budget = Budget(500, 30, lambda: 0.0)
     nodes = Nodes(world, analyzers.load(), lambda: budget, Nothing(), recordings)
     alert = Alert.model_validate_json((SAMPLE / "alert.json").read_bytes())
-    state = {"run_id": RUN, "alert": alert, "attempt": 1, "rejected": []}
-    for step in (nodes.collect, nodes.analyze, nodes.conclude):
-        state |= await step(state)
+    ruled_out = [CauseClass.OOM_KILLED_LIMIT_TOO_LOW]
+    for number, rejected in ((1, []), (3, ruled_out)):
+        state = {"run_id": RUN, "alert": alert, "attempt": number, "rejected": rejected}
+        for step in (nodes.collect, nodes.analyze, nodes.conclude):
+            state |= await step(state)
 
     data = ("--data", str(tmp_path))
     done = tocsin(redis_url, "replay", RUN, *data)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "now:  " in done.stdout
-    assert "oom_killed_limit_too_low of Deployment billing/invoice-renderer" in done.stdout
-    assert done.stdout.endswith("no difference\n")
+    head, first, second, third = done.stdout.split("\n\n")
+    assert head == f"run {RUN}"
+    assert first.startswith("attempt 1, seen ")
+    assert "now:  " in first
+    assert "oom_killed_limit_too_low of Deployment billing/invoice-renderer" in first
+    assert second == "attempt 2: it was not recorded"
+    assert third.startswith("attempt 3, seen ")
+    assert "now:  inconclusive: " in third
+    assert first.endswith("no difference")
+    assert third.endswith("no difference\n")
+    one = tocsin(redis_url, "replay", RUN, "--attempt", "3", "--format", "json", *data)
+    told = json.loads(one.stdout)
+    assert [attempt["attempt"] for attempt in told["attempts"]] == [3]
+    assert (told["run_id"], told["not_recorded"]) == (RUN, [])
+    none = tocsin(redis_url, "replay", RUN, "--attempt", "2", *data)
+    assert "nothing is recorded of attempt 2 of run" in none.stderr
     absent = tocsin(redis_url, "replay", "r404", *data)
     assert absent.returncode == 1
     assert "nothing is recorded of run 'r404'" in absent.stderr

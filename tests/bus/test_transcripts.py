@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+import yaml
 
 from tocsin_agents.instructions.file import InstructionsFile
 from tocsin_agents.limits.budgets import Limits
@@ -13,6 +14,8 @@ from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.outputs import PAGE_CHARACTERS, READ_OUTPUT
 from tocsin_agents.loop.state import TYPES
 from tocsin_agents.models.port import ModelAwayError, ModelRefusedError
+from tocsin_cluster.clusters import NamedClusters
+from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import Amounts, BudgetExhausted, HypothesisFormed, RunState
 from tocsin_kit import graphs, keys, store
 from tocsin_kit.outputs import RedisOutputs
@@ -34,7 +37,8 @@ from tocsin_testing.tools import FixedToolset
 
 pytestmark = pytest.mark.servers
 
-ALERT = build.alert(workload=build.workload(namespace="shop", name="web", kind="Deployment"))
+ABOUT = build.workload(namespace="shop", name="web", kind="Deployment", cluster="")
+ALERT = build.alert(workload=ABOUT)
 OPENED = build.incident_opened(id="opened", alert=ALERT, at=NOW)
 LOG = "\n".join(f"line {number}: password: swordfish{number}" for number in range(2000))
 
@@ -271,3 +275,41 @@ async def test_instructions_of_the_operator_are_told_again_and_others_are_named(
     file.write_text("Answer in French.")
     (said,) = (await replayed(redis, settings=chosen)).differences
     assert "system text 2 ('Answer in French" in said
+
+
+async def test_with_several_clusters_what_each_answered_is_played_under_its_name(
+    place, redis, tmp_path
+):
+    west, east = (config(tmp_path / name, name) for name in ("west", "east"))
+    both = NamedClusters({"west": west, "east": east})
+    two = replace(place, world=replace(place.world, clusters=both))
+    about = {"kind": "ConfigMap", "namespace": "shop", "name": "web"}
+    one = asks(("k8s.get", about | {"cluster": "east"}))
+    claims = [{"text": "It is so in east.", "evidence": ["m1", "m2"]}]
+    told = await opened(two, looks(), one, submits(object=about, change=None, claims=claims))
+    excerpts = {one.id: one.excerpt for one in told.evidence}
+    assert ("west" in excerpts["m1"], "east" in excerpts["m1"]) == (True, True)
+    assert ("west" in excerpts["m2"], "east" in excerpts["m2"]) == (False, True)
+    found = await replayed(redis)
+    assert (found.differences, found.clusters, found.model_answers) == ((), ("west", "east"), 3)
+    assert found.then == found.now == summary(told)
+    assert "recorded of the clusters west, east" in replay.plain(found)
+
+
+def config(folder, mode):
+    folder.mkdir()
+    meta = {"name": "web", "namespace": "shop", "labels": {"mode": mode}}
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+    (folder / "all.yaml").write_text(yaml.safe_dump(made))
+    return SnapshotCluster(folder)
+
+
+async def test_a_transcript_without_a_beginning_is_named_and_the_rest_is_replayed(place, redis):
+    await opened(place, looks(), submits())
+    recording = Recording.model_validate_json(await Recordings(redis, 2).of(RUN, 1))
+    said = await Transcripts(redis, 2).of(RUN, 1)
+    del said["begin"]
+    found = await replay.again(recording, RUN, Settings(), said)
+    assert found.differences == (
+        "the model's part cannot be replayed: how the investigation began was not recorded",
+    )

@@ -26,6 +26,9 @@ from tocsin_rca.nodes import answer, with_reasons
 from tocsin_rca.recording import Recording, played
 from tocsin_rca.settings import Settings
 
+MOST_ATTEMPTS = 20
+"""That are looked for, also where a service was set to make more of them than this one."""
+
 
 class Replayed(Value):
     """What was concluded in one attempt, and what is concluded from the same now.
@@ -33,20 +36,28 @@ class Replayed(Value):
     With `model_answers` a model investigated further, and its conclusion is the one that counts.
     """
 
-    run_id: str
     attempt: int
     seen_at: AwareDatetime
+    clusters: tuple[str, ...] = ()
     then: Summary
     now: Summary
     model_answers: int = 0
     differences: tuple[str, ...]
 
 
+class ReplayedRun(Value):
+    """The attempts of a run in their order, and those before the last that nothing is known of."""
+
+    run_id: str
+    attempts: tuple[Replayed, ...]
+    not_recorded: tuple[int, ...] = ()
+
+
 def main(arguments: Sequence[str]) -> None:
     """Print how the conclusion about RUN differs from what it was; other flags are settings."""
     parser = argparse.ArgumentParser(prog="tocsin-rca replay", description=main.__doc__)
     parser.add_argument("run", help="id of a run")
-    parser.add_argument("--attempt", type=int, default=0, help="which attempt; 0 is the last")
+    parser.add_argument("--attempt", type=int, default=0, help="which attempt; 0 is all")
     parser.add_argument("--format", choices=("terminal", "json"), default="terminal")
     options, flags = parser.parse_known_args(arguments)
     try:
@@ -55,14 +66,21 @@ def main(arguments: Sequence[str]) -> None:
         found = asyncio.run(_replay(RunId(options.run), options.attempt, settings))
     except TocsinError as error:
         sys.exit(f"tocsin: {error}")
-    told = found.model_dump_json(indent=2) if options.format == "json" else plain(found)
+    told = found.model_dump_json(indent=2) if options.format == "json" else told_plainly(found)
     sys.stdout.write(f"{told}\n")
 
 
+def told_plainly(run: ReplayedRun) -> str:
+    """Return a run for a terminal, one attempt after the other."""
+    blocks = {one.attempt: plain(one) for one in run.attempts}
+    blocks |= {number: f"attempt {number}: it was not recorded" for number in run.not_recorded}
+    return "\n\n".join([f"run {run.run_id}", *(blocks[number] for number in sorted(blocks))])
+
+
 def plain(replayed: Replayed) -> str:
-    """Return it for a terminal."""
+    """Return one attempt for a terminal."""
     lines = [
-        f"run {replayed.run_id}, attempt {replayed.attempt}, seen {replayed.seen_at.isoformat()}",
+        f"attempt {replayed.attempt}, seen {replayed.seen_at.isoformat()}",
         *_investigated(replayed),
         f"  then: {_said(replayed.then)}",
         f"  now:  {_said(replayed.now)}",
@@ -88,7 +106,6 @@ async def again(
     told = answer(run_id, case, analyze(case, load()), attempt.number, attempt.rejected)
     now = summary(told)
     replayed = Replayed(
-        run_id=run_id,
         attempt=attempt.number,
         seen_at=recording.at,
         then=attempt.concluded,
@@ -120,46 +137,55 @@ async def _further(
         update={
             "then": found.then or replayed.then,
             "now": found.now or replayed.now,
+            "clusters": found.clusters,
             "model_answers": sum(name.startswith("model:") for name in said),
             "differences": (*before, *found.differences),
         }
     )
 
 
-async def _replay(run_id: RunId, attempt: int, settings: Settings) -> Replayed:
+async def _replay(run_id: RunId, attempt: int, settings: Settings) -> ReplayedRun:
     client = store.connect(settings.redis_url, text=False)
-    last = settings.max_rca_attempts
-    attempts = [attempt] if attempt else range(last, 0, -1)
+    most = max(settings.max_rca_attempts, MOST_ATTEMPTS)
+    attempts = [attempt] if attempt else range(1, most + 1)
+    kept = Recordings(client, settings.record_days), Transcripts(client, settings.record_days)
     try:
-        data = await _recorded(Recordings(client, settings.record_days), run_id, attempts)
-        recording = _read(data, run_id)
-        transcripts = Transcripts(client, settings.record_days)
-        said = await transcripts.of(run_id, recording.attempt.number)
+        heard = [await _heard(run_id, number, *kept) for number in attempts]
     finally:
         await client.aclose()
-    return await again(recording, run_id, settings, said)
-
-
-def _read(data: bytes, run_id: RunId) -> Recording:
-    try:
-        return Recording.model_validate_json(data)
-    except ValidationError as error:
-        raise PermanentError(f"run {run_id!r} was recorded by another version") from error
-
-
-async def _recorded(recordings: Recordings, run_id: RunId, attempts: Sequence[int]) -> bytes:
-    for number in attempts:
-        found = await recordings.of(run_id, number)
-        if found is not None:
-            return found
-    which = f"attempt {attempts[0]} of " if len(attempts) == 1 else ""
-    raise PermanentError(
-        f"nothing is recorded of {which}run {run_id!r}: it is older than TOCSIN_RECORD_DAYS, "
-        "it saw too much, or nobody investigated it"
+    found = {number: one for number, one in zip(attempts, heard, strict=True) if one}
+    if not found:
+        which = f"attempt {attempt} of " if attempt else ""
+        raise PermanentError(
+            f"nothing is recorded of {which}run {run_id!r}: it is older than TOCSIN_RECORD_DAYS, "
+            "it saw too much, or nobody investigated it"
+        )
+    return ReplayedRun(
+        run_id=run_id,
+        attempts=tuple([await again(one, run_id, settings, said) for one, said in found.values()]),
+        not_recorded=tuple(n for n in attempts if n < max(found) and n not in found),
     )
 
 
+async def _heard(
+    run_id: RunId, attempt: int, recordings: Recordings, transcripts: Transcripts
+) -> tuple[Recording, Mapping[str, bytes]] | None:
+    """Return what was recorded of an attempt; None if nothing was."""
+    data = await recordings.of(run_id, attempt)
+    if data is None:
+        return None
+    try:
+        recording = Recording.model_validate_json(data)
+    except ValidationError as error:
+        raise PermanentError(
+            f"attempt {attempt} of run {run_id!r} was recorded by another version"
+        ) from error
+    return recording, await transcripts.of(run_id, attempt)
+
+
 def _investigated(replayed: Replayed) -> Iterator[str]:
+    if replayed.clusters:
+        yield line(f"  recorded of the clusters {', '.join(replayed.clusters)}", 300)
     if replayed.model_answers:
         yield f"  {replayed.model_answers} recorded answers of a model"
 

@@ -24,13 +24,14 @@ class Format(StrEnum):
 def replay(
     run: RunId,
     *,
-    attempt: Annotated[int, typer.Option(min=0, help="Which attempt; 0 is the last.")] = 0,
+    attempt: Annotated[int, typer.Option(min=0, help="Which attempt; 0 is all.")] = 0,
     form: Annotated[Format, typer.Option("--format")] = Format.TERMINAL,
     data: Data = DEFAULT,
 ) -> None:
     """Conclude a run again from what was recorded of it, and show what is concluded differently.
 
-    What a model and its tools answered is played again, to the very same questions only.
+    Every attempt is concluded again, in their order. What a model and its tools answered is
+    played again, to the very same questions only.
     The recording is in the run store: the one in --data, or TOCSIN_REDIS_URL. No cluster, no
     repository and no model is asked, and nothing is written.
     """

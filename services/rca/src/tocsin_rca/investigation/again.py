@@ -22,16 +22,21 @@ from tocsin_rca.recording.tape import Recording
 from tocsin_rca.recording.worlds import played
 
 UNASKED = "no model would be asked now: a finding of the analyzers is decisive"
+UNPLAYED = "the model's part cannot be replayed"
 PAUSED = "it waited for a larger budget"
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What an investigation came to then and now; None where it came to no conclusion."""
+    """What an investigation came to then and now; None where it came to no conclusion.
+
+    `clusters` are those that the model was told of.
+    """
 
     then: Summary | None
     now: Summary | None
     differences: tuple[str, ...]
+    clusters: tuple[str, ...] = ()
 
 
 async def asked_again(
@@ -41,7 +46,16 @@ async def asked_again(
 
     `taught` knows what agents are told beside their own instructions.
     """
-    prompter = Prompter(said)
+    try:
+        prompter = Prompter(said)
+    except TocsinError as error:
+        return Again(None, None, (f"{UNPLAYED}: {error}",))
+    told = await _again(recording, known, prompter, taught)
+    names = (one.name for one in prompter.beginning.clusters.clusters)
+    return replace(told, clusters=tuple(names))
+
+
+async def _again(recording: Recording, known: Known, prompter: Prompter, taught: Engine) -> Again:
     then = prompter.end.concluded if prompter.end else None
     if known.is_decided:
         sure = summary(known.answer)
@@ -52,7 +66,7 @@ async def asked_again(
     except NotRecordedError as error:
         return Again(then, None, (str(error),))
     except TocsinError as error:
-        return Again(then, None, (f"the model's part cannot be replayed: {error}",))
+        return Again(then, None, (f"{UNPLAYED}: {error}",))
     now = None if told is None or isinstance(told, BudgetExhausted) else summary(told)
     return Again(then, now, tuple(_differing(prompter, told, now)))
 
