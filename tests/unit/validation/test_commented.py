@@ -16,7 +16,9 @@ from tocsin_contracts import (
     PlanDrafted,
     PlanStale,
     ProposalDropped,
+    PullRequestClosed,
     PullRequestCommented,
+    PullRequestMerged,
     PullRequestUpdated,
     Remark,
     RunState,
@@ -34,9 +36,13 @@ REMARK = Remark(author="github:11", delivery="d1")
 def answering(world, approvers=("github:11",)):
     """Return who answers, as a worker that knows only what is stored."""
     comments = Comments(world.gitops, {"local": world.forge}, world.issues, world.approvals)
-    steering = Steering(approvers, [])
     return Answering(
-        comments, world.runs, world.following(), steering, "https://tocsin.example.com/"
+        comments,
+        world.approvals,
+        world.runs,
+        world.following(),
+        steering=Steering(approvers, []),
+        console="https://tocsin.example.com/",
     )
 
 
@@ -71,6 +77,12 @@ async def waits(world, drafted):
     (question,) = await world.note(drafted.run_id, [await world.action().on_plan_drafted(drafted)])
     assert isinstance(question, ApprovalRequested)
     return question
+
+
+async def look(world):
+    """Let the newest look at the pull request come due; return what action says."""
+    world.timers.set = [one for one in world.timers.set if one.kind is TimerKind.PULL_LOOK]
+    return await world.ring()
 
 
 def said(world):
@@ -208,6 +220,35 @@ async def test_stopped_while_it_waits_the_run_says_that_a_pull_request_is_open(w
     await waits(world, drafted)
     ended = await world.action().on_run_cancel_requested(build.run_cancel_requested(run_id="r1"))
     assert f"{opened.url} stays open" in ended.sentence
+
+
+@pytest.mark.parametrize("state", [PullState.MERGED, PullState.CLOSED])
+async def test_who_ends_the_pull_request_takes_the_question_back(world, state):
+    opened = await world.proposed("r1")
+    (drafted,) = await asks_for(world, "384Mi")
+    await waits(world, drafted)
+    assert await look(world) == [], "it is open, and looked at on"
+    world.repositories.change(
+        world.repo, opened.head_branch, state=state, ended_at=world.clock.now()
+    )
+    (told,) = await look(world)
+    assert isinstance(told, ProposalDropped)
+    await answering(world).on_proposal_dropped(told)
+    approval = await world.approvals.get("r1", drafted.plan.plan_hash)
+    assert approval.state is ApprovalState.WITHDRAWN
+    assert state.value in said(world)[0]
+    ended = await look(world)
+    assert isinstance(ended[0], PullRequestMerged | PullRequestClosed)
+
+
+async def test_what_was_asked_for_since_is_not_taken_back(world):
+    await world.proposed("r1")
+    (drafted,) = await asks_for(world, "384Mi", remark=Remark(author="github:11", delivery="d2"))
+    await waits(world, drafted)
+    late = build.event(ProposalDropped, run_id="r1", remark=REMARK)
+    await answering(world).on_proposal_dropped(late)
+    approval = await world.approvals.get("r1", drafted.plan.plan_hash)
+    assert approval.state is ApprovalState.PENDING
 
 
 async def test_after_a_no_a_fix_that_does_not_help_is_still_undone(world):

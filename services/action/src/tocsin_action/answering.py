@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tocsin_action.commenting import Comments
 from tocsin_action.followed import followed
 from tocsin_action.following import Following
-from tocsin_action.ports import Reader
+from tocsin_action.ports import Approvals, Reader
 from tocsin_action.wording import plain, quoted
 from tocsin_contracts import (
     AnswerKind,
@@ -13,6 +13,7 @@ from tocsin_contracts import (
     CommentAnswered,
     Event,
     Intent,
+    PlanDrafted,
     ProposalDropped,
     PullRequestCommented,
     Remark,
@@ -31,12 +32,15 @@ class Answering:
     def __init__(
         self,
         comments: Comments,
+        approvals: Approvals,
         runs: Reader,
         following: Following,
+        *,
         steering: Steering,
         console: str = "",
     ) -> None:
         self._comments = comments
+        self._approvals = approvals
         self._runs = runs
         self._following = following
         self._steering = steering
@@ -58,6 +62,9 @@ class Answering:
     async def on_proposal_dropped(self, event: ProposalDropped) -> Sequence[Event]:
         """Say why no plan comes of a comment, and look after the pull request as before."""
         run = await self._runs.get(event.run_id)
+        drafted = run.fact(PlanDrafted) if run else None
+        if drafted and drafted.hypothesis.remark == event.remark:
+            await self._approvals.withdraw(event.run_id, drafted.plan.plan_hash)
         pull = followed(run) if run else None
         if pull:
             await self._following.start(event.run_id, pull.url, event.at)

@@ -77,13 +77,26 @@ def build(flags: Sequence[str] = ()) -> Service:
         patience=patience(settings),
     )
     handlers = Handlers(acting, records, parts.reader, clock, following)
-    heard = Steering(settings.approvers, settings.own_accounts)
-    answering = Answering(comments, parts.reader, following, heard, settings.public_url)
-    listen(parts.bus, handlers, following, answering)
+    answers = answering(settings, parts, comments, records, following)
+    listen(parts.bus, handlers, following, answers)
     wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock))
     hidden = secrets.known(gitops, os.environ)
     port = settings.action_port
     return Service(settings=settings, port=port, parts=parts, resources=[source], secrets=hidden)
+
+
+def answering(
+    settings: Settings,
+    parts: Parts,
+    comments: Comments,
+    records: approvals.Approvals,
+    following: Following,
+) -> Answering:
+    """Return who answers comments."""
+    heard = Steering(settings.approvers, settings.own_accounts)
+    return Answering(
+        comments, records, parts.reader, following, steering=heard, console=settings.public_url
+    )
 
 
 def decisions(parts: Parts) -> approvals.Approvals:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from tocsin_action import commenting, endings, proving
+from tocsin_action import commenting, endings, outcome, proving
 from tocsin_action.followed import (
     Followed,
     first_look,
@@ -12,19 +12,19 @@ from tocsin_action.followed import (
     look_now,
     looked,
     next_look,
+    still_open,
 )
 from tocsin_action.ports import Clock, Issues, Reader, Source, Tallies, Timers
-from tocsin_action.proving import Calm, Ineffective, Look, Patience, Verdict, Verified
+from tocsin_action.proving import Look, Patience
 from tocsin_contracts import (
     AlertAccepted,
-    ChangeProposed,
     EndReason,
     Event,
-    FixIneffective,
-    FixVerified,
     ForgeEventKind,
     ForgeEventReceived,
     FoundPull,
+    PlanDrafted,
+    ProposalDropped,
     PullRequestClosed,
     PullRequestFound,
     PullRequestMerged,
@@ -35,7 +35,6 @@ from tocsin_gitops.config import GitOps
 from tocsin_gitops.hashing import is_undo
 from tocsin_gitops.pulls import PullRequest, PullState
 from tocsin_kit.errors import TransientError
-from tocsin_kit.pulls import behind
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
 from tocsin_kit.timers import Timer
@@ -113,7 +112,7 @@ class Following:
         if event.kind is ForgeEventKind.COMMENTED:
             return
         run = await self._runs.get(event.run_id)
-        pull = followed(run) if run and run.state in WRITTEN else None
+        pull = still_open(run) if run and not run.state.terminal else None
         if pull:
             await self._timers.set_timer(look_now(event.run_id, pull.url, event.at))
 
@@ -121,7 +120,7 @@ class Following:
         """See what people did with a pull request."""
         run = await self._runs.get(timer.run_id)
         if run is None or run.state not in WRITTEN:
-            return []
+            return await self._while_asked(run, timer) if run else []
         told = followed(run)
         if run.state is RunState.APPLYING or told is None:
             raise TransientError("the pull request is being written")
@@ -136,6 +135,19 @@ class Following:
         if pull.state is PullState.MERGED:
             return await self._merged(run, told, pull, ended_at)
         return self._closed(run.id, pull, ended_at)
+
+    async def _while_asked(self, run: Run, timer: Timer) -> Sequence[Event]:
+        """Look on while another value is decided on: who ends the pull request ends that too."""
+        told, drafted = still_open(run), run.fact(PlanDrafted)
+        remark = drafted.hypothesis.remark if drafted else None
+        if told is None or told.url != looked(timer)[1]:
+            return []
+        pull = await self._pull(told) if run.state is RunState.AWAITING_APPROVAL else None
+        if remark and pull and pull.state is not PullState.OPEN:
+            why = f"{told.url} is {pull.state.value} already."
+            return [ProposalDropped(run_id=run.id, remark=remark, why=why)]
+        await self._timers.set_timer(next_look(timer, self._clock.now()))
+        return []
 
     async def on_fix_look(self, timer: Timer) -> Sequence[Event]:
         """See whether the alerts stay clear after a merge, or fire on."""
@@ -153,7 +165,7 @@ class Following:
         if isinstance(verdict, Look):
             await self._timers.set_timer(fix_look(run.id, told.url, verdict.at))
             return []
-        return _proven(run, told, merged, verdict)
+        return outcome.proven(run, told, merged, verdict)
 
     async def _tally(self, run: Run) -> Tally | None:
         accepted = run.fact(AlertAccepted)
@@ -206,39 +218,3 @@ class Following:
             PullRequestClosed(run_id=run_id, url=pull.url, by=by, closed_at=closed_at, until=until),
             ended.model_copy(update={"reopens_at": until}),
         ]
-
-
-def _proven(
-    run: Run, told: Followed, merged: PullRequestMerged, verdict: Verdict
-) -> Sequence[Event]:
-    """What follows from a verdict."""
-    match verdict:
-        case Verified(minutes):
-            sentence = f"The alerts cleared {minutes:.0f} minutes after {told.url} was merged."
-            return [
-                FixVerified(run_id=run.id, url=told.url, minutes=minutes),
-                endings.ended(run.id, RunState.RESOLVED, EndReason.FIX_VERIFIED, sentence),
-            ]
-        case Calm():
-            sentence = f"The alerts had cleared before {told.url} was merged, and stayed clear."
-            return [endings.ended(run.id, RunState.RESOLVED, EndReason.ALERT_CLEARED, sentence)]
-        case Ineffective(why):
-            return [_ineffective(run, told, merged, why)]
-    return []
-
-
-def _ineffective(run: Run, told: Followed, merged: PullRequestMerged, why: str) -> Event:
-    known = behind(run)
-    if known is None:
-        sentence = f"{told.url} was merged and {why}. Another run opened it: undo it by hand."
-        return endings.ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence)
-    return FixIneffective(
-        run_id=run.id,
-        alert=known.alert,
-        hypothesis=known.explanation if isinstance(known, ChangeProposed) else known.hypothesis,
-        plan=known.plan,
-        url=told.url,
-        merged_at=merged.merged_at,
-        commits=tuple(one for one in (told.commit, merged.merged_commit) if one),
-        why=why,
-    )

@@ -112,7 +112,8 @@ class Handlers:
         """End the run, or only what a comment asked for: a no is final."""
         decision = event.decision
         drafted = await self._newest(event.run_id)
-        until = self._following.cool_down(decision.decided_at)
+        asked = drafted and drafted.hypothesis.remark
+        until = decision.decided_at if asked else self._following.cool_down(decision.decided_at)
         told = await self._proposals.instead(endings.denied(event.run_id, decision, until))
         if drafted and isinstance(told, RunFinished):
             await self._following.refuse(drafted.plan.issue_key, until)
