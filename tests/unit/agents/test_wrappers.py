@@ -2,15 +2,11 @@
 
 import asyncio
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin_agents.agent import Agent
-from tocsin_agents.loop.engine import Engine
-from tocsin_agents.loop.running import Loop
 from tocsin_agents.tools.arguments import call_hash
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.modes import Mode
@@ -20,7 +16,6 @@ from tocsin_agents.tools.wrappers import (
     budgeted,
     filtered,
     needs_approval,
-    once,
     only_reads,
     prefixed,
     redacted,
@@ -31,8 +26,6 @@ from tocsin_agents.tools.wrappers.limiting import CallCount
 from tocsin_contracts import RunId
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.redaction import MASK, Redactor
-from tocsin_testing.agents import invocation, work
-from tocsin_testing.scripted_model import ScriptedModel, asks
 from tocsin_testing.tools import FixedToolset, RecordingTool
 
 ADA = Identity("ada")
@@ -411,65 +404,3 @@ def test_a_secret_is_masked_whatever_is_around(below, above):
         return (await (await one(toolset)).call({}, CONTEXT)).model_dump_json()
 
     assert SECRET not in asyncio.run(said())
-
-
-class Begun:
-    """What was begun, in memory."""
-
-    def __init__(self, error=None):
-        self.keys, self._error = set(), error
-
-    async def begin(self, key):
-        if self._error:
-            raise self._error
-        new = key not in self.keys
-        self.keys.add(key)
-        return new
-
-
-CALLED = replace(CONTEXT, call="call-1")
-
-
-@pytest.mark.parametrize("capability", NOT_READS)
-async def test_what_changes_something_is_not_done_twice_and_its_outcome_is_unknown(capability):
-    inner, begun = RecordingTool("shop.order", capability), Begun()
-    first, taken_over = [await one(once(FixedToolset(inner), begun)) for _ in range(2)]
-    assert (await first.call({"n": 1}, CALLED)).status is Status.OK
-    again = await taken_over.call({"n": 1}, CALLED)
-    assert (again.status, len(inner.calls)) == (Status.ERROR, 1)
-    assert again.error.startswith("outcome unknown")
-
-
-async def test_other_calls_of_the_same_tool_are_done():
-    inner = RecordingTool("shop.order", WRITE)
-    tool = await one(once(FixedToolset(inner), Begun()))
-    for arguments, call in (({"n": 1}, "a"), ({"n": 1}, "b"), ({"n": 2}, "a")):
-        result = await tool.call(arguments, replace(CONTEXT, call=call))
-        assert result.status is Status.OK
-    other = replace(CALLED, call="a", run_id=RunId("run-2"))
-    assert (await tool.call({"n": 1}, other)).status is Status.OK
-    assert len(inner.calls) == 4
-
-
-async def test_two_conversations_of_a_run_may_count_their_calls_alike():
-    inner = RecordingTool("shop.order", WRITE)
-    tools = once(FixedToolset(inner), Begun())
-    for attempt in ("1", "2", "2"):
-        model = ScriptedModel(asks(("shop.order", {"n": 1}), ids=["call-1"]), "Ordered.")
-        agent = Agent(name="root", description="orders.", model=model, tools=(tools,))
-        await Loop(agent, Engine()).run(work(attempt=attempt), invocation(tools=CONTEXT))
-    assert len(inner.calls) == 2
-
-
-async def test_a_read_may_be_done_again():
-    inner = RecordingTool("shop.look", READ)
-    tool = await one(once(FixedToolset(inner), Begun()))
-    assert [(await tool.call({}, CALLED)).status for _ in range(2)] == [Status.OK] * 2
-
-
-async def test_what_cannot_be_remembered_is_not_begun():
-    inner = RecordingTool("shop.order", WRITE)
-    tool = await one(once(FixedToolset(inner), Begun(TransientError("the store is away"))))
-    with pytest.raises(TransientError):
-        await tool.call({}, CALLED)
-    assert inner.calls == []

@@ -102,11 +102,6 @@ def outputs(scope: str) -> str:
     return f"tocsin:outputs:{{{scope}}}"
 
 
-def begun(what: str) -> str:
-    """That something was begun which must not be begun twice."""
-    return f"tocsin:begun:{hashlib.sha256(what.encode()).hexdigest()[:32]}"
-
-
 def joined(run_id: str) -> str:
     """The runs that were superseded by a run, and the keys of their incidents."""
     return f"tocsin:joined:{{{run_id}}}"

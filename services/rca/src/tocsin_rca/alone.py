@@ -5,14 +5,11 @@ import asyncio
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-
-from pydantic import ValidationError
 
 from tocsin_agents.budget import Budget
 from tocsin_cluster import connecting
 from tocsin_contracts import Alert
-from tocsin_kit import logging
+from tocsin_kit import alert_file, logging
 from tocsin_kit.errors import PermanentError
 from tocsin_rca import analyzers, app, collectors
 from tocsin_rca.evidence.report import Report, markdown, plain, report
@@ -34,7 +31,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         settings = Settings.load(flags)
         logging.configure_quietly(settings)
-        found = asyncio.run(_investigate(_read(options.alert), settings))
+        found = asyncio.run(_investigate(alert_file.read(options.alert), settings))
     except PermanentError as error:
         sys.exit(f"tocsin: {error}")
     sys.stdout.write(FORMATS[options.format](found))
@@ -45,15 +42,3 @@ async def _investigate(alert: Alert, settings: Settings) -> Report:
     async with connecting.servers(settings) as servers:
         case = await collectors.collect(alert, app.world(settings, servers), budget)
     return report(case, analyzers.analyze(case, analyzers.load()))
-
-
-def _read(file: str) -> Alert:
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-        return Alert.model_validate_json(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise PermanentError(f"cannot read {file!r}: {error}") from error
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(str(step) for step in problem["loc"])
-        raise PermanentError(f"{file!r} is no alert: {place}: {problem['msg']}") from error

@@ -5,15 +5,12 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-
-from pydantic import ValidationError
 
 from tocsin_cluster import connecting
 from tocsin_contracts import Alert
 from tocsin_gitops import config
 from tocsin_gitops.repositories import repositories
-from tocsin_kit import logging
+from tocsin_kit import alert_file, logging
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.errors import PermanentError
 from tocsin_validation import app
@@ -32,7 +29,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         settings = Settings.load(flags)
         logging.configure_quietly(settings)
-        told = asyncio.run(_resolve(_read(options.alert), settings))
+        told = asyncio.run(_resolve(alert_file.read(options.alert), settings))
     except PermanentError as error:
         sys.exit(f"tocsin: {error}")
     text = told.model_dump_json(indent=2) + "\n" if options.json else telling.plain(told)
@@ -46,15 +43,3 @@ async def _resolve(alert: Alert, settings: Settings) -> Told:
     async with connecting.servers(settings) as servers, source:
         resolver = Resolver(gitops, source, app.clusters(settings, servers))
         return await telling.tell(resolver, Checkouts(source), alert)
-
-
-def _read(file: str) -> Alert:
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-        return Alert.model_validate_json(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise PermanentError(f"cannot read {file!r}: {error}") from error
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(str(step) for step in problem["loc"])
-        raise PermanentError(f"{file!r} is no alert: {place}: {problem['msg']}") from error

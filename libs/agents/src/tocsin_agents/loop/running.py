@@ -1,7 +1,7 @@
 """Run a team of agents to an outcome, or to where people have to be asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -79,13 +79,13 @@ class Loop:
 
     async def run(self, work: Work, invocation: Invocation) -> Ran:
         """Go on until there is an outcome or people are asked; TransientError: try again later."""
-        with entered(_of(work, invocation)):
+        with entered(invocation):
             found = await self._graph.run(work.run_id, work.attempt, self._start(work))
         return self._ran(found)
 
     async def resume(self, work: Work, answer: Extension, invocation: Invocation) -> Ran:
         """Go on with the answer of a person, or of a clock that has waited long enough."""
-        with entered(_of(work, invocation)):
+        with entered(invocation):
             begin = self._start(work)
             if answer.granted:
                 begin["extended"] = answer.amounts
@@ -106,7 +106,3 @@ class Loop:
             spent=spent,
             prompts=found["prompts"],
         )
-
-
-def _of(work: Work, invocation: Invocation) -> Invocation:
-    return replace(invocation, tools=replace(invocation.tools, attempt=work.attempt))

@@ -71,15 +71,13 @@ class Identity:
 class ToolContext:
     """What a call knows beside its arguments. A dry run changes nothing, whatever it is told.
 
-    `attempt` tells the conversations of one run apart, and `call` the calls of one conversation;
-    they are empty outside of one.
+    `call` tells the calls of one conversation apart; it is empty outside of one.
     """
 
     identity: Identity
     run_id: RunId | None = None
     clusters: ClusterContext = field(default_factory=ClusterContext)
     dry_run: bool = True
-    attempt: str = ""
     call: str = ""
     progress: Callable[[str], Awaitable[None]] = field(default=_silent)
 

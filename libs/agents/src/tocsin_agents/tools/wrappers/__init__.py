@@ -5,14 +5,12 @@ from tocsin_agents.tools.wrappers.auditing import audited
 from tocsin_agents.tools.wrappers.limiting import budgeted, timed
 from tocsin_agents.tools.wrappers.narrowing import filtered, only_reads, prefixed
 from tocsin_agents.tools.wrappers.redacting import redacted
-from tocsin_agents.tools.wrappers.repeating import once
 
 __all__ = [
     "audited",
     "budgeted",
     "filtered",
     "needs_approval",
-    "once",
     "only_reads",
     "prefixed",
     "redacted",
