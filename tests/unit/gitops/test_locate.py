@@ -185,11 +185,9 @@ def test_a_component_is_a_layer_below_the_overlay():
     assert found(repository, memory("192Mi")).file == "parts/memory.yaml"
 
 
-def test_a_base_that_two_overlays_deploy_is_not_touched():
+def test_of_a_base_that_two_overlays_deploy_the_one_overlay_is_changed():
     repository = files(BASE, {PROD: overlay("payments"), STAGING: overlay("staging")})
-    result = refused(repository, memory())
-    assert result.reason is Reason.SHARED
-    assert "staging" in result.sentence
+    assert found(repository, memory()).file == PROD
 
 
 def test_a_base_may_be_touched_when_every_other_overlay_sets_the_field_itself():

@@ -252,7 +252,7 @@ def test_p9_words_of_others_stay_on_their_line_of_a_proposal():
             {
                 "apps/base/deployment.yaml": MANIFEST.replace("  namespace: payments\n", ""),
                 "apps/base/kustomization.yaml": "resources: [deployment.yaml]",
-                "apps/prod/kustomization.yaml": OVERLAY,
+                "apps/prod/kustomization.yaml": f"{OVERLAY}generators: [make.yaml]\n",
                 "apps/next/kustomization.yaml": OVERLAY.replace("payments", "payments-next"),
             },
             "that also reaches",
@@ -273,6 +273,25 @@ async def test_where_no_edit_is_safe_the_plan_is_a_proposal_that_says_why(files,
     assert "new file mode 100644" in plan.diff
     assert plan.files[0].sha256_before == ""
     assert plan.risk is Risk.HIGH
+
+
+async def test_where_the_base_is_for_several_the_plan_patches_the_one_overlay():
+    desk = Desk()
+    desk.commit(
+        **{
+            "apps/base/deployment.yaml": MANIFEST.replace("  namespace: payments\n", ""),
+            "apps/base/kustomization.yaml": "resources: [deployment.yaml]",
+            "apps/prod/kustomization.yaml": OVERLAY,
+            "apps/next/kustomization.yaml": OVERLAY.replace("payments", "payments-next"),
+        }
+    )
+    plan = await desk.plan()
+    assert [file.path for file in plan.files] == ["apps/prod/kustomization.yaml"]
+    assert (plan.edits[0].at[-1], plan.edits[0].renders.new) == ("memory", "256Mi")
+    assert plan.target.document.kind == "Kustomization"
+    assert [c.check for c in plan.checks if c.verdict is CheckVerdict.FAIL] == []
+    told = {check.check: check.verdict for check in plan.checks}
+    assert told["policy-allows"] is told["scope-is-exact"] is CheckVerdict.PASS
 
 
 async def test_a_proposal_that_was_merged_is_not_proposed_again():

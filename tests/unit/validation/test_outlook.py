@@ -18,6 +18,7 @@ from tocsin_contracts import (
 )
 from tocsin_gitops.policy import WritePolicy
 from tocsin_testing import build
+from tocsin_validation.checks.amounts import RequestsWithinLimits
 from tocsin_validation.facts import Incident, Prices, Rules, Surroundings, told
 from tocsin_validation.outlook import amounts, preview, risk, schemas
 from tocsin_validation.outlook.effects import effects
@@ -25,6 +26,7 @@ from tocsin_validation.ports import Proposed
 
 REF = ObjectRef(kind="Deployment", namespace="payments", name="payments-api")
 LIMIT = ("spec", "template", "spec", "containers", "[name=api]", "resources", "limits", "memory")
+REQUEST = (*LIMIT[:-2], "requests", "memory")
 RAW = {
     "kind": "Deployment",
     "metadata": {"name": "payments-api", "namespace": "payments"},
@@ -340,3 +342,20 @@ async def test_nothing_is_fetched_for_a_definition():
 @pytest.mark.parametrize("schema", [{"$ref": "#"}, {"patternProperties": {"(a+)+$": {}}}])
 def test_a_definition_leads_nowhere_for_ever(schema):
     assert schemas.faults_of_custom({"a" * 40 + "!": 1}, schema) == frozenset()
+
+
+@pytest.mark.parametrize(("new", "verdict"), [("256Mi", "pass"), ("1Gi", "fail")])
+def test_a_request_that_an_overlay_sets_is_held_against_the_limit_of_the_object(new, verdict):
+    live = preview.applied(RAW, [change(REQUEST, ChangeOp.INSERT, None, "128Mi")])
+    one = change(REQUEST, ChangeOp.SET, "128Mi", new)
+    edit = build.edit(
+        file="apps/prod/kustomization.yaml",
+        document=ObjectRef(kind="Kustomization", name=""),
+        op=EditOp.INSERT,
+        path=("patches",),
+        old=None,
+        new=None,
+        new_tree=[{"target": {"kind": "Deployment", "name": "payments-api"}, "patch": "x"}],
+        renders=one,
+    )
+    assert RequestsWithinLimits().run(proposed(one, live, edit)).verdict == verdict

@@ -49,6 +49,12 @@ def memory(_old: Tree, new: Tree, limits: Limits) -> str:
     return _up_to(new, limits.max_new_memory)
 
 
+def memory_limit(_old: Tree, new: Tree, limits: Limits) -> str:
+    """An end to the memory that was without one: some times more, as it only takes away."""
+    most = quantity.parse(limits.max_new_memory) * limits.max_memory_factor
+    return _up_to(new, str(most))
+
+
 def env(old: Tree, new: Tree, limits: Limits) -> str:
     """An environment variable with a plain value, never one from a Secret."""
     entry = _exactly(new, "name", "value")
@@ -124,6 +130,12 @@ def failing_probe(old: Tree, _new: Tree, _: Limits) -> str:
 def anything(_old: Tree, _new: Tree, _: Limits) -> str:
     """Whatever it holds, it may go."""
     return ""
+
+
+def others_left(around: Tree) -> str:
+    """Of several conditions one may go, so that something is still asked for."""
+    several = isinstance(around, dict) and len(around) > 1
+    return "" if several else "nothing would be left that chooses pods"
 
 
 def _up_to(new: Tree, most: str) -> str:

@@ -60,6 +60,12 @@ def replicas(old: Tree, new: Tree, limits: Limits) -> str:
     return "" if 1 <= int(str(new)) <= most else f"{new} is not between 1 and {most}"
 
 
+def most_replicas(old: Tree, new: Tree, limits: Limits) -> str:
+    """As replicas; of few there may be as many as where there were none."""
+    few = _whole(old) and _whole(new) and 1 <= int(str(new)) <= limits.max_new_replicas
+    return "" if few else replicas(old, new, limits)
+
+
 def image(old: Tree, new: Tree, _: Limits) -> str:
     """Registry and repository stay; the tag or digest may change."""
     before, after = images.parse(str(old)), images.parse(str(new))
@@ -159,6 +165,18 @@ def storage(old: Tree, new: Tree, limits: Limits) -> str:
 def scheme(_old: Tree, new: Tree, _: Limits) -> str:
     """How a probe asks."""
     return "" if new in ("HTTP", "HTTPS") else f"{new!r} is neither HTTP nor HTTPS"
+
+
+def cluster_dns(old: Tree, new: Tree, _: Limits) -> str:
+    """Names are asked of the cluster, as pods do unless they are told not to."""
+    good = old in ("Default", "None") and new == "ClusterFirst"
+    return "" if good else f"{new!r} in place of {old!r} is not the cluster's DNS"
+
+
+def access_mode(old: Tree, new: Tree, _: Limits) -> str:
+    """A claim asks for less: by one node at a time, in place of many."""
+    good = old == "ReadWriteMany" and new == "ReadWriteOnce"
+    return "" if good else f"{new!r} is not less than {old!r}"
 
 
 def protocol(_old: Tree, new: Tree, _: Limits) -> str:

@@ -93,7 +93,18 @@ def _amount(value: Tree) -> Any:
 def _appended(edit: Edit, held: list[Tree]) -> Edit | None:
     if any(trees.same(one, edit.after) for one in held):
         return None
+    if edit.renders and any(_is_rival(one, edit) for one in held):
+        raise EditRefused(f"{_place(edit)} holds another value for it")
     return edit.model_copy(update={"old": None, "old_tree": held})
+
+
+def _is_rival(item: Tree, edit: Edit) -> bool:
+    """Whether an item that the edit did not find there is for the same image or object."""
+    before = edit.before if isinstance(edit.before, list) else []
+    if not isinstance(item, dict) or not isinstance(edit.after, dict):
+        return False
+    same = (item.get(key) == edit.after.get(key) for key in ("name", "target"))
+    return all(same) and not any(trees.same(item, one) for one in before)
 
 
 def _only(edit: Edit, possible: bool) -> Edit:
@@ -127,4 +138,8 @@ def _inverse(edit: Edit) -> Edit:
         case EditOp.INSERT:
             gone = {"op": EditOp.DELETE, "new": None, "new_tree": None}
             return edit.model_copy(update=update | gone)
+        case EditOp.APPEND if edit.renders and isinstance(edit.before, list):
+            item = {"path": (*edit.path, len(edit.before))}
+            gone = {"op": EditOp.DELETE, "new": None, "new_tree": None}
+            return edit.model_copy(update=update | item | gone)
     raise EditRefused(f"what was done to {edit.file!r} has no exact undo")

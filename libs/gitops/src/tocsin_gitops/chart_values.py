@@ -1,9 +1,10 @@
-"""What an edit of a chart's value may be: it is judged as the change of the object it makes."""
+"""What an edit of a chart's value or of an overlay may be: it is judged as what it makes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tocsin_contracts import ChangeOp, Edit, EditOp, FieldChange, FieldPath, Tree
+from tocsin_gitops import entries
 from tocsin_gitops.manifests import VALUES
 from tocsin_gitops.yaml_nodes import EditRefused
 
@@ -35,10 +36,12 @@ def as_change(edit: Edit) -> Edit:
 
 
 def fault(edit: Edit) -> str:
-    """Say why an edit cannot be that of a value; empty if it can, or is of an object itself."""
+    """Say why an edit cannot be what it says; empty if it can, or is of an object itself."""
     made, kind = edit.renders, edit.document.kind if edit.document else ""
     if made is None:
         return "a file of values changes only for an object" if kind == VALUES else ""
+    if kind in ("Kustomization", made.object.kind):
+        return entries.fault(edit, made)
     places = _INLINE.get(kind, ())
     if not any(edit.path[: len(p)] == p and len(edit.path) > len(p) for p in places):
         return f"{kind!r} holds no values of a chart there"

@@ -115,7 +115,7 @@ def _beside(part: Part, edit: Edit, before: Mapping[str, bytes]) -> str:
     if part.rule is None or part.rule.beside is None or edit.document is None:
         return ""
     if edit.renders:
-        return "what stands beside it in a chart is not judged"
+        return "what stands beside it elsewhere is not judged"
     try:
         around = _read(edit.file, before.get(edit.file, b""), edit.document, part.path[:-1])
     except EditRefused as refused:

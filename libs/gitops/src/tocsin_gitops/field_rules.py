@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tocsin_contracts import EditOp, FieldPath, Tree
-from tocsin_gitops import field_tables, rights, undoable
+from tocsin_gitops import additions, field_tables, rights, undoable
 from tocsin_gitops.bounds import Bound
 from tocsin_gitops.field_tables import ANY, ByOp
 
@@ -68,8 +68,14 @@ def _of_pods(pods: ByOp, *inside: str, shown: bool) -> Iterator[FieldRule]:
 def _of_others(others: ByOp, *, shown: bool = False, narrow: bool = False) -> Iterator[FieldRule]:
     for op, fields in others.items():
         for (kind, *path), bound in fields.items():
-            beside = rights.ordinary if kind == "Role" else None
+            beside = _BESIDE.get((kind, op))
             yield FieldRule(kind, tuple(path), bound, op, shown, narrow, beside)
+
+
+_BESIDE: dict[tuple[str, EditOp], Callable[[Tree], str]] = {
+    ("Role", EditOp.APPEND): rights.ordinary,
+    ("Service", EditOp.DELETE): additions.others_left,
+}
 
 
 def _rules() -> Iterator[FieldRule]:

@@ -49,9 +49,12 @@ OF_CONTAINERS: ByOp = {
         **{(field, ANY): bounds.start for field in ("command", "args")},
     },
     EditOp.INSERT: {
-        **{("resources", one, "memory"): additions.memory for one in _ASKED},
+        ("resources", "limits", "memory"): additions.memory_limit,
+        ("resources", "requests", "memory"): additions.memory,
         **{("resources", one, "cpu"): additions.cpu for one in _ASKED},
         ("startupProbe",): additions.startup_probe,
+        **_probes({("httpGet", "scheme"): bounds.scheme}),
+        ("securityContext", "allowPrivilegeEscalation"): bounds.off,
         ("volumeMounts",): each(additions.mount),
         **_probes(_TIMES),
     },
@@ -72,6 +75,7 @@ OF_CONTAINERS_SHOWN: ByOp = {
     EditOp.APPEND: {("env",): additions.env},
 }
 OF_PODS: ByOp = {
+    EditOp.SET: {("dnsPolicy",): bounds.cluster_dns},
     EditOp.INSERT: {("volumes",): each(additions.empty_volume)},
     EditOp.APPEND: {("volumes",): additions.empty_volume},
     EditOp.DELETE: {("nodeSelector", ANY): additions.anything},
@@ -102,7 +106,7 @@ OF_OTHERS: ByOp = {
         ("ReplicaSet", "spec", "replicas"): bounds.replicas,
         ("CronJob", "spec", "suspend"): bounds.off,
         ("HorizontalPodAutoscaler", "spec", "minReplicas"): bounds.replicas,
-        ("HorizontalPodAutoscaler", "spec", "maxReplicas"): bounds.replicas,
+        ("HorizontalPodAutoscaler", "spec", "maxReplicas"): bounds.most_replicas,
         ("PodDisruptionBudget", "spec", "minAvailable"): bounds.available,
         ("PodDisruptionBudget", "spec", "maxUnavailable"): bounds.unavailable,
         ("PersistentVolumeClaim", "spec", *_STORAGE): bounds.storage,
@@ -123,10 +127,13 @@ OF_OTHERS: ByOp = {
         ("Service", "spec", "ports", ANY, "targetPort"): bounds.port,
         ("Service", "spec", "ports", ANY, "protocol"): bounds.protocol,
     },
+    EditOp.DELETE: {("Service", "spec", "selector", ANY): additions.anything},
 }
 OF_OTHERS_SHOWN: ByOp = {
     EditOp.SET: {
         ("PersistentVolumeClaim", "spec", "storageClassName"): bounds.name,
+        ("PersistentVolumeClaim", "spec", "accessModes", ANY): bounds.access_mode,
+        ("PersistentVolumeClaim", "spec", "selector", "matchLabels", ANY): bounds.label,
         ("StatefulSet", *_CLAIMS, "storageClassName"): bounds.name,
         ("Ingress", *_BACKEND, "name"): bounds.name,
         ("Ingress", "spec", "ingressClassName"): bounds.name,

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tocsin_contracts import ChangeOp, FieldChange, Place, SourceKind, Tree
-from tocsin_gitops import images, landing, placing
+from tocsin_gitops import images, landing, overlays, placing
 from tocsin_gitops.agreement import agrees
 from tocsin_gitops.editing import apply
 from tocsin_gitops.helm import locating
 from tocsin_gitops.layers import reaches, touches
 from tocsin_gitops.located import Located, NotLocated, Reason
 from tocsin_gitops.manifests import folder, is_kustomization
+from tocsin_gitops.overlays import Wanted
 from tocsin_gitops.owners import Owner, Part
 from tocsin_gitops.placements import Checkout, Placement
 from tocsin_gitops.yaml_nodes import EditRefused
@@ -60,7 +61,8 @@ class _Search:
         self._note_what_there_is(found)
         placement = self._chosen(found)
         owner = self._owner(placement)
-        self._refuse_others(placement, owner)
+        if others := self._others(placement, owner):
+            return self._overlaid(placement, owner, others)
         return self._proved(owner)
 
     def _found(self, kind: str, name: str) -> Sequence[Placement]:
@@ -118,8 +120,8 @@ class _Search:
             raise _Stop(Reason.UNEDITABLE, divided)
         return found[-1]
 
-    def _refuse_others(self, chosen: Placement, owner: Owner) -> None:
-        """An edit there must not change other deployments that the same line decides."""
+    def _others(self, chosen: Placement, owner: Owner) -> str:
+        """Return the other deployments that the same line decides: an edit must not change them."""
         document = chosen.document
         patch = owner.part is Part.WHOLE and owner.document is not document
         others = (
@@ -129,9 +131,15 @@ class _Search:
         )
         path = landing.looked_for(self._change)
         hits = reaches if self._change.op is ChangeOp.SET else touches
-        hit = "; ".join(str(p) for p in others if hits(self._checkout, owner, p, path))
-        if hit:
-            raise _Stop(Reason.SHARED, f"{owner}, and that also reaches: {hit}")
+        return "; ".join(str(p) for p in others if hits(self._checkout, owner, p, path))
+
+    def _overlaid(self, placement: Placement, owner: Owner, others: str) -> Located:
+        wanted = Wanted(self._checkout, placement, owner, self._change)
+        try:
+            return overlays.landing(wanted, self.trace)
+        except EditRefused as refused:
+            shared = f"{owner}, and that also reaches: {others}; {refused}"
+            raise _Stop(Reason.SHARED, shared) from refused
 
     def _proved(self, owner: Owner) -> Located:
         if owner.blocked or owner.document is None:

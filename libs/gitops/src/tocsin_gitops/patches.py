@@ -38,6 +38,32 @@ def setters(
                 yield replace(owner, blocked=owner.blocked or _obstacle(patch, owner, kind))
 
 
+def taking(
+    checkout: Checkout, layer: Kustomization, placement: Placement
+) -> Iterator[tuple[str, Document]]:
+    """Yield the patch files that are for this object and no other, the last one first.
+
+    EditRefused means that a patch cannot be read.
+    """
+    kind = placement.document.ref.kind
+    known = checkout.built(layer.folder, kind)
+    for patch in reversed(layer.patches):
+        if not patch.file or not _is_used_once(checkout, patch.file):
+            continue
+        for root, document in _parts(checkout, layer, patch):
+            single = sum(_meant(patch, root, one) for one in known) == 1
+            if not single or not _meant(patch, root, placement) or document is None:
+                continue
+            plain = root.kind is NodeKind.MAPPING and document.ref.kind == kind
+            if plain and not _directs(root) and not _unsure(patch, kind):
+                yield patch.file, document
+
+
+def _is_used_once(checkout: Checkout, file: str) -> bool:
+    layers = checkout.kustomizations.values()
+    return sum(one.uses.count(file) for one in layers) == 1
+
+
 def _parts(
     checkout: Checkout, layer: Kustomization, patch: Patch
 ) -> Iterator[tuple[Node, Document | None]]:
@@ -68,7 +94,7 @@ def _effect(
 ) -> Owner | None:
     if root.kind is NodeKind.SEQUENCE:
         return _operated(file, root, path, inside=inside)
-    if any(node.value.startswith("$") and node.style is None for node in walk(root)):
+    if _directs(root):
         why = f"{file!r} is a patch with directives such as $patch, which are not followed"
         return Owner(file, document, path, None, None, blocked=why)
     index = next((i for i, step in enumerate(path) if isinstance(step, int)), None)
@@ -78,6 +104,10 @@ def _effect(
         return None
     why = f"{file!r} patches the list, so that the position of an item says nothing"
     return Owner(file, document, path, None, None, blocked=why)
+
+
+def _directs(root: Node) -> bool:
+    return any(node.value.startswith("$") and node.style is None for node in walk(root))
 
 
 def _operated(file: str, operations: Node, path: FieldPath, *, inside: bool) -> Owner | None:
@@ -113,8 +143,14 @@ def _holds(root: Node, path: FieldPath) -> bool:
 def _obstacle(patch: Patch, owner: Owner, kind: str) -> str:
     if not patch.file:
         return f"{owner.file!r} sets it in a patch that is text inside of the file"
-    if patch.selector and (patch.selector.unclear or patch.selector.kind != kind):
+    if _unsure(patch, kind):
         return f"{owner.file!r} is a patch of which nobody can tell here what all it is for"
     if owner.document is None:
         return f"{owner.file!r} is a patch without a name to find it by"
     return ""
+
+
+def _unsure(patch: Patch, kind: str) -> bool:
+    """Whether it selects what it is for, and by more than can be judged here."""
+    chosen = patch.selector
+    return chosen is not None and (chosen.unclear or chosen.kind != kind)

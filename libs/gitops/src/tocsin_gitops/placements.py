@@ -77,7 +77,16 @@ class Checkout:
 
     def leading_to(self, file: str) -> tuple[Kustomization, ...]:
         """Return the kustomizations that use a file, directly or through other ones."""
-        return tuple(k for k in self.kustomizations.values() if file in self._reached(k))
+        return tuple(k for k in self.kustomizations.values() if file in self.reached(k))
+
+    def reached(self, start: Kustomization) -> set[str]:
+        """Return every folder and file that a kustomization uses, directly or through others."""
+        reached, waiting = set[str](), [start]
+        while waiting:
+            new = set(waiting.pop().uses) - reached
+            waiting += [self.kustomizations[path] for path in new if path in self.kustomizations]
+            reached |= new
+        return reached
 
     def documents(self, file: str) -> tuple[Document, ...]:
         """Return the objects of a file; one that cannot be read is remembered with the reason."""
@@ -122,14 +131,6 @@ class Checkout:
         for document in self.documents(file):
             if document.ref.kind == kind:
                 yield Placement(document, (document.ref.name,), (document.ref.namespace,))
-
-    def _reached(self, start: Kustomization) -> set[str]:
-        reached, waiting = set[str](), [start]
-        while waiting:
-            new = set(waiting.pop().uses) - reached
-            waiting += [self.kustomizations[path] for path in new if path in self.kustomizations]
-            reached |= new
-        return reached
 
     def _built(
         self, layer: Kustomization, kind: str, outer: tuple[str, ...]

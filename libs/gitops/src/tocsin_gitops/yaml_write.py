@@ -21,6 +21,8 @@ def entry(key: str, value: Tree, column: int, habits: Habits) -> Iterator[str]:
         yield head
         for one in value:
             yield from item(one, column + habits.dash, habits)
+    elif isinstance(value, str) and "\n" in value:
+        yield from _block(head, value, column + habits.step)
     else:
         yield f"{head} {flow(value)}"
 
@@ -48,6 +50,19 @@ def flow(value: Tree, quotes: str | None = None) -> str:
     if isinstance(value, str) and any(mark in value for mark in _TEMPLATES):
         raise EditRefused(f"{value!r} would be filled in by a template")
     return write(value, quotes)
+
+
+def _block(head: str, text: str, column: int) -> Iterator[str]:
+    """Yield text of several lines as a literal block; EditRefused for what one cannot show."""
+    body = text.removesuffix("\n")
+    lines = body.split("\n")
+    good = all(line.isprintable() and line == line.rstrip() for line in lines)
+    if not good or not lines[-1] or lines[0][:1] in ("", " "):
+        raise EditRefused(f"{text!r} holds what a block scalar cannot show")
+    if any(mark in text for mark in _TEMPLATES):
+        raise EditRefused(f"{text!r} would be filled in by a template")
+    yield f"{head} {'|-' if body == text else '|'}"
+    yield from (" " * column + line if line else "" for line in lines)
 
 
 def word(key: str, quotes: str | None = None) -> str:

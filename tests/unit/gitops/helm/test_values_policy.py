@@ -63,7 +63,7 @@ def test_a_field_that_may_not_change_may_not_through_a_value_either():
     assert broken(edit(renders=secret)) == ["objects of kind 'Secret' are never changed"]
 
 
-@pytest.mark.parametrize("kind", ["HelmRelease", "Application", "Deployment"])
+@pytest.mark.parametrize("kind", ["HelmRelease", "Application", "StatefulSet"])
 def test_of_an_object_only_the_values_of_a_chart_are_changed_for_another(kind):
     text = (f"kind: {kind}\nmetadata: {{name: web}}\nspec: {{suspend: 128Mi}}\n").encode()
     named = ObjectRef(kind=kind, name="web")

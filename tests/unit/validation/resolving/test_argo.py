@@ -294,7 +294,7 @@ async def test_a_kustomization_is_followed_from_the_folder_of_the_source(desk):
     assert answer.target.place.kind is SourceKind.KUSTOMIZE
 
 
-async def test_a_base_that_other_overlays_share_is_not_edited_for_one_of_them(desk):
+async def test_a_base_that_other_overlays_share_is_left_and_the_one_overlay_edited(desk):
     desk.repository(
         files={
             "payments/base/kustomization.yaml": "resources: [deployment.yaml]\n",
@@ -305,8 +305,9 @@ async def test_a_base_that_other_overlays_share_is_not_edited_for_one_of_them(de
     )
     desk.shows(app(one=source("payments/prod"), type="Kustomize"))
     answer = await found(desk)
-    assert answer.target.file.startswith("remediations/")
-    assert "that also reaches" in answer.edits[0].new
+    assert answer.target.file == "payments/prod/kustomization.yaml"
+    assert answer.edits[0].path == ("patches",)
+    assert answer.edits[0].renders == answer.finding.change
 
 
 @pytest.mark.parametrize(

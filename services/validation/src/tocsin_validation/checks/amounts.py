@@ -8,6 +8,7 @@ from tocsin_gitops import manifests, quantity, trees
 from tocsin_gitops.editing import EditRefused
 from tocsin_gitops.yaml_paths import find
 from tocsin_validation.checks.verdicts import failed, passed
+from tocsin_validation.outlook import preview
 from tocsin_validation.ports import Consequence, Proposed
 
 _RESOURCES = "resources"
@@ -26,13 +27,21 @@ class RequestsWithinLimits:
 
     def run(self, change: Proposed) -> CheckResult:
         """Compare both in every container of which resources change."""
-        edits = [edit for edit in change.edits if _RESOURCES in edit.path and edit.document]
-        wrong = [
-            why for edit in edits for why in _wrong(_resources(edit, change.after.get(edit.file)))
-        ]
+        edits = [edit for edit in change.edits if _RESOURCES in edit.at and edit.document]
+        wrong = [why for edit in edits for why in _wrong(_held(change, edit))]
         if wrong:
             return failed(self.name, "; ".join(dict.fromkeys(wrong)))
         return passed(self.name, f"{len(edits)} edit(s) of resources, none beyond its limit")
+
+
+def _held(change: Proposed, edit: Edit) -> Tree:
+    """Return the resources after an edit, as the cluster will have them if it is made elsewhere."""
+    if edit.renders is None:
+        return _resources(edit, change.after.get(edit.file))
+    made = preview.states(change)
+    path = edit.at[: edit.at.index(_RESOURCES) + 1]
+    found: Tree = preview.held(made[1].raw, path) if made else None
+    return found
 
 
 def _resources(edit: Edit, data: bytes | None) -> Tree:

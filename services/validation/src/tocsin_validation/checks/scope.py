@@ -49,4 +49,6 @@ def _most_lines(edit: Edit) -> int:
 def _size(value: Tree) -> int:
     if isinstance(value, dict):
         return 1 + sum(map(_size, value.values()))
-    return 1 + sum(map(_size, value)) if isinstance(value, list) else 1
+    if isinstance(value, list):
+        return 1 + sum(map(_size, value))
+    return 1 + str(value).count("\n")

@@ -65,6 +65,16 @@ def backwards(finding: Finding) -> Finding:
     )
 
 
+def held(data: Any, path: FieldPath) -> Any:
+    """Return what an object holds at a path; None for nothing."""
+    for step in path:
+        position = _position(data, step)
+        if position is None:
+            return None
+        data = data[position]
+    return data
+
+
 def _turned(change: FieldChange) -> FieldChange | None:
     last = change.path[-1]
     is_key = isinstance(last, str) and not _CHOICE.fullmatch(last)
@@ -86,24 +96,15 @@ def _make(made: dict[str, Any], change: FieldChange) -> bool:
     *way, last = change.path
     match change.op:
         case ChangeOp.APPEND:
-            found = _at(made, change.path)
+            found = held(made, change.path)
             return isinstance(found, list) and _append(found, change.after)
         case ChangeOp.INSERT:
             return _put(_opened(made, tuple(way)), last, change.after)
         case ChangeOp.DELETE:
-            return _take(_at(made, tuple(way)), last)
-    holder = _at(made, tuple(way))
+            return _take(held(made, tuple(way)), last)
+    holder = held(made, tuple(way))
     known = _position(holder, last)
     return known is not None and _put(holder, known, change.after)
-
-
-def _at(data: Any, path: FieldPath) -> Any:
-    for step in path:
-        position = _position(data, step)
-        if position is None:
-            return None
-        data = data[position]
-    return data
 
 
 def _position(data: Any, step: str | int) -> str | int | None:
