@@ -80,7 +80,13 @@ class Api:
         return view
 
     async def decide(
-        self, run_id: str, answer: DecisionKind, verdict: Verdict, by: str
+        self,
+        run_id: str,
+        answer: DecisionKind,
+        verdict: Verdict,
+        by: str,
+        *,
+        surface: str = "gateway",
     ) -> DecisionView:
         """Take a decision about exactly the plan that was looked at."""
         run = await self._run(run_id)
@@ -92,7 +98,7 @@ class Api:
         taken = await self._approvals.decide(
             run_id=run.id,
             plan_hash=verdict.plan_hash,
-            surface="gateway",
+            surface=surface,
             answer=answer,
             by=by,
             reason=verdict.reason,

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 
 from tocsin_gateway import api
+from tocsin_gateway.console import site
+from tocsin_gateway.console.desk import Desk
+from tocsin_gateway.console.sessions import Sessions
 from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.settings import Settings
 from tocsin_kit import approvals
@@ -20,19 +23,28 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts = Parts.of(settings, moves_runs=False)
     outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
     hub = Hub(Feed.of(parts.bus))
+    tallies, news = Tallies(parts.redis), LateNews(parts.redis)
+    records = approvals.Approvals(parts.redis, outbox)
     routes = api.Api(
         parts.reader,
-        approvals.Approvals(parts.redis, outbox),
+        records,
         parts.runs,
         parts.bus,
-        tallies=Tallies(parts.redis),
-        news=LateNews(parts.redis),
+        tallies=tallies,
+        news=news,
         tokens=settings.api_tokens,
+    )
+    console = site.console(
+        routes,
+        Desk(parts.reader, records, tallies, news),
+        hub,
+        Sessions(settings.api_tokens, settings.session_hours),
+        https=settings.public_url.startswith("https:"),
     )
     return Service(
         settings=settings,
         port=settings.gateway_port,
         parts=parts,
-        http=api.build(routes, hub),
+        http=site.beside(api.build(routes, hub), console),
         background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run],
     )

@@ -28,7 +28,7 @@ class Guard:
             return
         refusal = self._refusal(Headers(scope=scope))
         if refusal is None:
-            await self._app(scope, _bounded(receive), send)
+            await self._app(scope, bounded(receive), send)
             return
         answer = JSONResponse(
             refusal.view.model_dump(), refusal.status, headers={"Connection": "close"}
@@ -45,7 +45,8 @@ class Guard:
         return None
 
 
-def _bounded(receive: Receive) -> Receive:
+def bounded(receive: Receive) -> Receive:
+    """Return what reads at most 64 KiB of a body, and raises HTTPException beyond."""
     seen = 0
 
     async def counted() -> Message:

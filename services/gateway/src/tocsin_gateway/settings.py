@@ -21,6 +21,15 @@ class Settings(ServiceSettings):
         description="Bearer tokens of the API, 16 characters or more, by who holds each.",
     )
 
+    public_url: str = Field(
+        default="",
+        pattern=r"^(?:https?://\S+)?$",
+        description="Where people reach the console; over https its cookies go nowhere else.",
+    )
+    session_hours: float = Field(
+        default=12, gt=0, le=24 * 7, description="Hours until the console asks for the token again."
+    )
+
     @model_validator(mode="after")
     def _fail_closed(self) -> Self:
         if not self.api_tokens:

@@ -1,0 +1,1 @@
+"""The console: pages that read and approve without any script."""
