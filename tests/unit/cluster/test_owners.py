@@ -4,6 +4,7 @@ import yaml
 from tocsin_cluster.owners import pods_of, root_owner
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import ObjectRef
+from tocsin_testing.fixed_cluster import FixedCluster
 
 
 def ref(kind, name):
@@ -126,3 +127,61 @@ async def test_a_pod_runs_itself(recorded):
     cluster = recorded(thing("Pod", "alone"))
     workload = await cluster.get(ref("Pod", "alone"))
     assert await pods_of(cluster, workload) == (workload,)
+
+
+ROLLED = {"rollouts-pod-template-hash": "5d9"}
+DEPLOYED = {"pod-template-hash": "5d9"}
+
+
+@pytest.mark.parametrize("recorded_between", [True, False])
+async def test_the_pods_of_a_rollout_are_told_from_those_of_a_deployment_of_its_name(
+    recorded, recorded_between
+):
+    between = [thing("ReplicaSet", "web-5d9", ("Rollout", "web"), ROLLED)]
+    cluster = recorded(
+        thing("Rollout", "web"),
+        thing("Deployment", "web"),
+        *(between if recorded_between else ()),
+        thing("Pod", "web-5d9-a", ("ReplicaSet", "web-5d9"), ROLLED),
+        thing("Pod", "web-7c8-a", ("ReplicaSet", "web-7c8"), {"pod-template-hash": "7c8"}),
+    )
+    workload = await cluster.get(ref("Rollout", "web"))
+    assert [pod.ref.name for pod in await pods_of(cluster, workload)] == ["web-5d9-a"]
+
+
+@pytest.mark.parametrize(("labels", "kind"), [(ROLLED, "Rollout"), (DEPLOYED, "Deployment")])
+async def test_of_two_workloads_of_one_name_the_mark_of_the_pod_says_which(recorded, labels, kind):
+    cluster = recorded(
+        thing("Pod", "web-5d9-abcde", labels=labels),
+        thing("Deployment", "web"),
+        thing("Rollout", "web"),
+    )
+    assert await root_owner(cluster, ref("Pod", "web-5d9-abcde")) == ref(kind, "web")
+
+
+async def test_without_a_mark_a_deployment_and_a_rollout_of_one_name_are_a_tie(recorded):
+    cluster = recorded(thing("Deployment", "web"), thing("Rollout", "web"))
+    gone = ref("Pod", "web-5d9c8b7-abcde")
+    assert await root_owner(cluster, gone) == gone
+    alone = recorded(thing("Rollout", "other"))
+    named = ref("Pod", "other-5d9c8b7-abcde")
+    assert await root_owner(alone, named) == ref("Rollout", "other")
+
+
+async def test_a_cluster_without_rollouts_is_looked_through_all_the_same():
+    things = [thing("Deployment", "web"), thing("CronJob", "backup")]
+    cluster = FixedCluster(things, denied=["Rollout"])
+    for pod, owner in (
+        ("web-5d9c8b7-abcde", "Deployment/web"),
+        ("backup-1234567-abcde", "CronJob/backup"),
+    ):
+        kind, name = owner.split("/")
+        assert await root_owner(cluster, ref("Pod", pod)) == ref(kind, name)
+
+
+async def test_a_rollout_has_the_containers_of_its_template(recorded):
+    raw = thing("Rollout", "web")
+    raw["spec"] = {"template": {"spec": {"containers": [{"name": "api"}]}}}
+    rollout = await recorded(raw).get(ref("Rollout", "web"))
+    (container,) = rollout.containers()
+    assert container.path == ("spec", "template", "spec", "containers", "[name=api]")

@@ -12,6 +12,7 @@ POD_TEMPLATE: dict[str, FieldPath] = {
     "ReplicaSet": ("spec", "template"),
     "StatefulSet": ("spec", "template"),
     "DaemonSet": ("spec", "template"),
+    "Rollout": ("spec", "template"),
     "Job": ("spec", "template"),
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
 }

@@ -4,20 +4,27 @@ import re
 from collections.abc import Mapping
 from typing import Protocol
 
+from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.manifest import Manifest, Owner
 from tocsin_contracts import ObjectRef
 
 _DEPTH = 6
 _POD_NAME = re.compile(r"^(?P<name>.+?)-[a-z0-9]{1,10}-[a-z0-9]{5}$")
 _ORDINAL_OR_SUFFIX = re.compile(r"^(?P<name>.+)-[a-z0-9]+$")
-_PARENT = {"ReplicaSet": "Deployment", "Job": "CronJob"}
+_PARENTS = {"ReplicaSet": ("Deployment", "Rollout"), "Job": ("CronJob",)}
+_CHILD = {parent: child for child, parents in _PARENTS.items() for parent in parents}
+_HASHES = {"Deployment": "pod-template-hash", "Rollout": "rollouts-pod-template-hash"}
+"""The label by which each of the two knows the pods of its ReplicaSets."""
+
 _GIVEN = r"(?:-[a-z0-9]{6,10})?-(?=[a-z]*\d)[a-z0-9]{4,5}"
 """What a controller adds to its own name; made-up words rarely have a digit in them."""
 
 _BETWEEN = re.compile(r"-[a-z0-9]{6,10}")
 
+_TWICE = re.compile(r"-[a-z0-9]{6,10}-[a-z0-9]{5}")
 _CALLED = {
-    "Deployment": re.compile(r"-[a-z0-9]{6,10}-[a-z0-9]{5}"),
+    "Deployment": _TWICE,
+    "Rollout": _TWICE,
     "StatefulSet": re.compile(r"-\d+"),
     "DaemonSet": re.compile(_GIVEN),
     "ReplicaSet": re.compile(_GIVEN),
@@ -48,7 +55,7 @@ async def root_owner(cluster: Objects, ref: ObjectRef) -> ObjectRef:
         manifest = await cluster.get(ref)
         above = None if manifest is None else _owner(manifest)
         if above is None and (manifest is None or not _is_complete(manifest)):
-            above = await _by_name(cluster, ref)
+            above = await _by_name(cluster, ref, manifest)
         if above is None:
             return ref
         ref = above
@@ -61,7 +68,7 @@ async def pods_of(cluster: Objects, workload: Manifest) -> tuple[Manifest, ...]:
     if ref.kind == "Pod":
         return (workload,)
     owners = {Owner(ref.kind, ref.name)}
-    between = {parent: child for child, parent in _PARENT.items()}.get(ref.kind)
+    between = _CHILD.get(ref.kind)
     known: set[str] = set()
     if between:
         children = await cluster.list(between, ref.namespace)
@@ -74,8 +81,14 @@ async def pods_of(cluster: Objects, workload: Manifest) -> tuple[Manifest, ...]:
         if pod.owner in owners
         or _hashed(pod, ref)
         or is_called_after(pod, ref)
-        or (pod.owner and pod.owner.name not in known and _is_between(pod.owner, ref))
+        or (pod.owner and pod.owner.name not in known and _is_between(pod, ref))
     )
+
+
+def may_run(kind: str, pod: Manifest) -> bool:
+    """Whether the marks of a pod leave it open that an object of that kind runs it."""
+    marks = {owner for owner, label in _HASHES.items() if label in pod.labels}
+    return not marks or kind not in _HASHES or kind in marks
 
 
 def is_called_after(pod: Manifest, workload: ObjectRef) -> bool:
@@ -83,25 +96,27 @@ def is_called_after(pod: Manifest, workload: ObjectRef) -> bool:
     if _is_complete(pod) or pod.owner or pod.ref.namespace != workload.namespace:
         return False
     given, name = _CALLED.get(workload.kind), pod.ref.name
-    if given is None or not name.startswith(workload.name):
+    if given is None or not name.startswith(workload.name) or not may_run(workload.kind, pod):
         return False
     return given.fullmatch(name.removeprefix(workload.name)) is not None
 
 
 def _hashed(pod: Manifest, workload: ObjectRef) -> bool:
-    """Whether a pod of a ReplicaSet that was not recorded carries the Deployment's mark."""
-    template_hash = pod.labels.get("pod-template-hash")
-    if not template_hash or workload.kind != "Deployment":
+    """Whether a pod of a ReplicaSet that was not recorded carries the mark of its workload."""
+    template_hash = pod.labels.get(_HASHES.get(workload.kind, ""))
+    if not template_hash:
         return False
     return pod.owner == Owner("ReplicaSet", f"{workload.name}-{template_hash}")
 
 
-def _is_between(owner: Owner, workload: ObjectRef) -> bool:
+def _is_between(pod: Manifest, workload: ObjectRef) -> bool:
     """Whether an owner that was not recorded has the name that a workload gives to such."""
-    if _PARENT.get(owner.kind) != workload.kind:
+    owner = pod.owner
+    if owner is None or workload.kind not in _PARENTS.get(owner.kind, ()):
         return False
     given = owner.name.removeprefix(workload.name)
-    return given != owner.name and _BETWEEN.fullmatch(given) is not None
+    named = given != owner.name and _BETWEEN.fullmatch(given) is not None
+    return named and may_run(workload.kind, pod)
 
 
 def _is_complete(manifest: Manifest) -> bool:
@@ -116,29 +131,40 @@ def _owner(manifest: Manifest) -> ObjectRef | None:
     return ObjectRef(kind=owner.kind, namespace=manifest.ref.namespace, name=owner.name)
 
 
-async def _by_name(cluster: Objects, ref: ObjectRef) -> ObjectRef | None:
-    for guess in _guesses(ref):
-        if await cluster.get(guess) is not None:
-            return guess
+async def _by_name(cluster: Objects, ref: ObjectRef, shown: Manifest | None) -> ObjectRef | None:
+    """Return what a name says made an object; None if there is no such, or two that might have."""
+    for guesses in _guesses(ref):
+        open_ = [one for one in guesses if shown is None or may_run(one.kind, shown)]
+        found = [one for one in open_ if await _is_there(cluster, one)]
+        if found:
+            return found[0] if len(found) == 1 else None
     return None
 
 
-def _guesses(ref: ObjectRef) -> tuple[ObjectRef, ...]:
-    def named(kind: str, name: str) -> ObjectRef:
-        return ObjectRef(kind=kind, namespace=ref.namespace, name=name)
+async def _is_there(cluster: Objects, ref: ObjectRef) -> bool:
+    """Ask for an object; of kinds that not every cluster has, no answer is none."""
+    try:
+        return await cluster.get(ref) is not None
+    except ClusterError:
+        if ref.kind != "Rollout":
+            raise
+        return False
+
+
+def _guesses(ref: ObjectRef) -> tuple[tuple[ObjectRef, ...], ...]:
+    """Return what may have made it, the likeliest first; one group is equally likely."""
+
+    def named(name: str, *kinds: str) -> tuple[ObjectRef, ...]:
+        return tuple(ObjectRef(kind=kind, namespace=ref.namespace, name=name) for kind in kinds)
 
     shorter = _ORDINAL_OR_SUFFIX.match(ref.name)
     if shorter is None:
         return ()
+    name = shorter["name"]
     if ref.kind != "Pod":
-        parent = _PARENT.get(ref.kind)
-        return (named(parent, shorter["name"]),) if parent else ()
-    of_deployment = _POD_NAME.match(ref.name)
-    twice = (
-        tuple(named(kind, of_deployment["name"]) for kind in ("Deployment", "CronJob"))
-        if of_deployment
-        else ()
-    )
-    numbered = ref.name.removeprefix(f"{shorter['name']}-").isdigit()
+        return (named(name, *_PARENTS.get(ref.kind, ())),)
+    twice = _POD_NAME.match(ref.name)
+    outer = (named(twice["name"], *_HASHES), named(twice["name"], "CronJob")) if twice else ()
+    numbered = ref.name.removeprefix(f"{name}-").isdigit()
     kinds = (*(("StatefulSet",) if numbered else ()), "DaemonSet", "Job", "ReplicaSet")
-    return twice + tuple(named(kind, shorter["name"]) for kind in kinds)
+    return outer + tuple(named(name, kind) for kind in kinds)

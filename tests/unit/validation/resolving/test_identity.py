@@ -102,6 +102,28 @@ async def test_a_pod_that_lost_its_owners_belongs_to_the_only_selector_that_pick
     assert (await of_object(ref("Pod", "strange"), twice, Trace())).object == ref("Pod", "strange")
 
 
+@pytest.mark.parametrize(
+    ("mark", "kind"),
+    [("rollouts-pod-template-hash", "Rollout"), ("pod-template-hash", "Deployment")],
+)
+async def test_a_pod_that_lost_its_owners_is_of_a_rollout_or_not_by_its_mark(mark, kind):
+    picks = {"selector": {"matchLabels": {"app": "web"}}}
+    pod = made("Pod", "strange", labels={"app": "web", mark: "5d9"})
+    view = FixedCluster([pod, made("Deployment", "web", **picks), made("Rollout", "web", **picks)])
+    assert (await of_object(ref("Pod", "strange"), view, Trace())).object == ref(kind, "web")
+
+
+async def test_a_pod_without_a_mark_may_be_of_a_rollout_too():
+    picks = {"selector": {"matchLabels": {"app": "web"}}}
+    pod = made("Pod", "strange", labels={"app": "web"})
+    of_rollout = FixedCluster([pod, made("Rollout", "web", **picks)])
+    who = await of_object(ref("Pod", "strange"), of_rollout, Trace())
+    assert who.object == ref("Rollout", "web")
+    without = FixedCluster([pod, made("Deployment", "web", **picks)], denied=["Rollout"])
+    who = await of_object(ref("Pod", "strange"), without, Trace())
+    assert who.object == ref("Deployment", "web")
+
+
 async def test_what_no_controller_made_is_itself_and_costs_no_walk():
     view = FixedCluster([made("Service", "web")])
     who = await of_object(ref("Service", "web"), view, Trace())

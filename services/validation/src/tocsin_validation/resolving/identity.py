@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.manifest import Manifest, texts
-from tocsin_cluster.owners import root_owner
+from tocsin_cluster.owners import may_run, root_owner
 from tocsin_cluster.port import Cluster
 from tocsin_contracts import Alert, ObjectRef
 from tocsin_kit.untrusted import line
@@ -109,12 +109,24 @@ async def _root(ref: ObjectRef, view: Cluster) -> ObjectRef:
 
 async def _selecting(pod: Manifest, view: Cluster) -> ObjectRef | None:
     found = []
-    for kind in ("Deployment", "StatefulSet", "DaemonSet"):
-        for one in await view.list(kind, pod.ref.namespace):
+    for kind in ("Deployment", "StatefulSet", "DaemonSet", "Rollout"):
+        if not may_run(kind, pod):
+            continue
+        for one in await _listed(kind, pod, view):
             wanted = texts(one.dig("spec", "selector", "matchLabels"))
             if wanted and wanted.items() <= pod.labels.items():
                 found.append(one.ref)
     return found[0] if len(found) == 1 else None
+
+
+async def _listed(kind: str, pod: Manifest, view: Cluster) -> tuple[Manifest, ...]:
+    """Return the workloads of a kind; not every cluster has Rollouts, and then none is seen."""
+    try:
+        return await view.list(kind, pod.ref.namespace)
+    except ClusterError:
+        if kind != "Rollout":
+            raise
+        return ()
 
 
 async def of_alert(alert: Alert, view: Cluster, declared: Exists, trace: Trace) -> Identity | None:

@@ -1,11 +1,7 @@
 """Carry a change of what a controller made to its owner: what is declared is only that one."""
 
-from collections.abc import Mapping
-
 from tocsin_cluster.manifest import POD_TEMPLATE
 from tocsin_contracts import FieldChange, FieldPath, Finding, ObjectRef
-
-_TEMPLATES: Mapping[str, FieldPath] = {**POD_TEMPLATE, "Rollout": ("spec", "template")}
 
 
 def on_owner(finding: Finding, made: ObjectRef, owner: ObjectRef) -> Finding | None:
@@ -28,7 +24,7 @@ def _carried(change: FieldChange, made: ObjectRef, owner: ObjectRef) -> FieldCha
 def _path(path: FieldPath, made: str, owner: str) -> FieldPath | None:
     if (made, owner) == ("Job", "CronJob"):
         return ("spec", "jobTemplate", *path)
-    inner, outer = _TEMPLATES.get(made), _TEMPLATES.get(owner)
+    inner, outer = POD_TEMPLATE.get(made), POD_TEMPLATE.get(owner)
     if inner is None or outer is None or path[: len(inner)] != inner:
         return None
     return (*outer, *path[len(inner) :])
