@@ -6,17 +6,19 @@ from datetime import timedelta
 
 import pytest
 
-from tocsin_contracts import ApprovalDenied, ApprovalGranted, RunState
+from tocsin_contracts import ApprovalDenied, ApprovalGranted, ApprovalRecorded, RunState
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit import approvals as kit
 from tocsin_kit import keys, store
 from tocsin_kit.approvals import Approvals, Refusal, approval_id
 from tocsin_kit.moves import move
 from tocsin_kit.outbox import Outbox
+from tocsin_kit.quorum import LOGIN, ONE, Quorum
 from tocsin_kit.runs import RunStore
 from tocsin_testing import build
 from tocsin_testing.build import NOW, RUN
-from tocsin_testing.fakes import FakeApprovals, FakeClock, FakePublisher, outage
+from tocsin_testing.fakes import FakeClock, FakePublisher, outage
+from tocsin_testing.gate import FakeApprovals
 
 pytestmark = pytest.mark.servers
 
@@ -34,12 +36,12 @@ class Desk:
         self.outbox = Outbox(client, kit.OWNER, kit.read, self.bus.publish, clock)
         self.approvals = Approvals(client, self.outbox, clock)
 
-    async def ask(self, approvers=("ana", "bo"), run_id=RUN):
+    async def ask(self, approvers=("ana", "bo"), run_id=RUN, quorum=ONE):
         runs, event = RunStore(self.redis, clock=self.clock), build.plan_drafted(run_id=run_id)
         begin = await runs.begin(event, "action", move(RunState.RECEIVED))
         asked = build.approval_requested(run_id=run_id)
         await runs.commit(begin.lease, move(RunState.RECEIVED), event, [asked])
-        return await self.approvals.open(run_id, PLAN, approvers, DUE)
+        return await self.approvals.open(run_id, PLAN, approvers, DUE, quorum)
 
     async def redeem(self, nonce, **changes):
         said = {
@@ -112,6 +114,146 @@ async def test_p2_p5_of_400_decisions_at_once_exactly_one_is_taken(desk):
     assert Counter(one.refusal for one in taken) == {None: 1, Refusal.ALREADY: 399}
     assert len(desk.bus.published) == 1
     assert len({(one.state, one.decided_by) for one in taken}) == 1
+
+
+TWO = Quorum(people=2)
+HIGH = Quorum(people=2, alone=LOGIN, refused=("slack",))
+PEOPLE = ("ana", "bo", "cy")
+
+
+async def decide(desk, by, surface="slack", answer=DecisionKind.GRANTED):
+    said = {"run_id": RUN, "plan_hash": PLAN, "reason": ""}
+    return await desk.approvals.decide(surface=surface, answer=answer, by=by, **said)
+
+
+@pytest.fixture
+async def two(redis):
+    """A desk at which two people have to say yes."""
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, quorum=TWO)
+    return desk
+
+
+async def test_a_yes_that_more_people_have_to_say_is_told_and_leaves_the_plan_undecided(two):
+    taken = await decide(two, "ana")
+    assert taken == kit.Redeemed(None, ApprovalState.PENDING, "ana", NOW, given=1, required=2)
+    (recorded,) = two.bus.published
+    assert isinstance(recorded, ApprovalRecorded)
+    assert (recorded.given, recorded.required, recorded.decision.by) == (1, 2, "ana")
+    approval = await two.approvals.get(RUN, PLAN)
+    assert (approval.state, approval.partial, approval.undecided) == (
+        ApprovalState.PENDING,
+        True,
+        ("bo", "cy"),
+    )
+    assert approval.decisions == (recorded.decision,)
+
+
+async def test_p3_of_two_people_the_second_decides_and_both_are_kept(two):
+    await decide(two, "ana")
+    taken = await decide(two, "bo")
+    assert (taken.state, taken.given, taken.required) == (ApprovalState.GRANTED, 2, 2)
+    assert two.told == [ApprovalRecorded, ApprovalGranted]
+    approval = await two.approvals.get(RUN, PLAN)
+    assert [one.by for one in approval.decisions] == ["ana", "bo"]
+
+
+async def test_p3_one_person_is_never_two(two):
+    await decide(two, "ana")
+    again = await decide(two, "ana", surface="gateway")
+    assert (again.refusal, again.given, again.required) == (Refusal.SAID_ALREADY, 1, 2)
+    assert two.told == [ApprovalRecorded]
+
+
+async def test_p3_one_no_is_enough_after_a_yes(two):
+    await decide(two, "ana")
+    taken = await decide(two, "bo", answer=DecisionKind.DENIED)
+    assert taken.state is ApprovalState.DENIED
+    assert (await decide(two, "cy")).refusal is Refusal.ALREADY
+    assert two.told == [ApprovalRecorded, ApprovalDenied]
+
+
+async def test_p3_a_yes_does_not_outlast_the_time_or_the_plan(two):
+    await decide(two, "ana")
+    two.clock.advance(4 * 3600)
+    assert (await decide(two, "bo")).refusal is Refusal.EXPIRED
+    assert await two.approvals.expire(RUN, PLAN) is ApprovalState.EXPIRED
+    assert two.told == [ApprovalRecorded]
+
+
+async def test_p5_two_yeses_that_nobody_heard_of_are_both_told_by_the_next_redeemer(two, redis):
+    three = Desk(redis, two.clock)
+    await redis.hset(keys.approval(RUN, PLAN), "people", "3")
+    three.bus.down = outage("the bus did not store it")
+    for by in ("ana", "bo"):
+        assert (await decide(three, by)).refusal is None
+    healer = Desk(redis, two.clock)
+    await healer.outbox.flush()
+    told = sorted((one.decision.by, one.given, one.required) for one in healer.bus.published)
+    assert told == [("ana", 1, 3), ("bo", 2, 3)]
+    assert len({one.id for one in healer.bus.published}) == 2
+
+
+async def test_a_reason_cannot_forge_the_count_of_an_event(two):
+    nonce = await two.mint()
+    await two.redeem(nonce, reason='"given":0,"required":0')
+    (recorded,) = two.bus.published
+    stored = (recorded.given, recorded.required, recorded.decision.reason)
+    assert stored == (1, 2, '"given":0,"required":0')
+
+
+@pytest.mark.parametrize(
+    ("surface", "answer", "refusal", "state"),
+    [
+        ("slack", DecisionKind.GRANTED, Refusal.WRONG_SURFACE, ApprovalState.PENDING),
+        ("slack", DecisionKind.DENIED, None, ApprovalState.DENIED),
+        ("forge", DecisionKind.GRANTED, None, ApprovalState.PENDING),
+        ("gateway", DecisionKind.GRANTED, None, ApprovalState.GRANTED),
+        ("console", DecisionKind.GRANTED, None, ApprovalState.GRANTED),
+    ],
+)
+async def test_p3_where_a_yes_comes_from_decides_what_it_is_worth(
+    redis, surface, answer, refusal, state
+):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, quorum=HIGH)
+    taken = await decide(desk, "ana", surface, answer)
+    assert (taken.refusal, taken.state) == (refusal, state)
+
+
+async def test_who_said_yes_in_a_chat_may_make_it_whole_where_they_log_in(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, quorum=Quorum(people=2, alone=LOGIN))
+    await decide(desk, "ana", "slack")
+    taken = await decide(desk, "ana", "console")
+    assert (taken.state, taken.given) == (ApprovalState.GRANTED, 1)
+
+
+async def test_p2_p5_of_400_mixed_decisions_with_a_quorum_there_is_one_outcome(two):
+    answers = [DecisionKind.GRANTED] * 19 + [DecisionKind.DENIED]
+    taken = await asyncio.gather(
+        *(
+            decide(two, (*PEOPLE, "eve")[n % 4], ("slack", "gateway")[n % 2], answers[n % 20])
+            for n in range(400)
+        )
+    )
+    ends = [one.state for one in taken if one.refusal is None and one.state != "pending"]
+    partial = [one for one in taken if one.refusal is None and one.state == "pending"]
+    assert len(ends) == 1
+    assert len(partial) <= 1, "of three people, the second yes is whole"
+    assert len(two.bus.published) == 1 + len(partial)
+    approval = await two.approvals.get(RUN, PLAN)
+    assert approval.state is ends[0]
+    yes = {one.decided_by for one in taken if one.refusal is None}
+    assert "eve" not in yes
+    if approval.state is ApprovalState.GRANTED:
+        assert len(approval.decisions) == len({one.by for one in approval.decisions}) == 2
+    assert {one.refusal for one in taken} <= {
+        None,
+        Refusal.ALREADY,
+        Refusal.SAID_ALREADY,
+        Refusal.NOT_ALLOWED,
+    }
 
 
 async def test_a_nonce_decides_once(desk):
@@ -251,19 +393,17 @@ async def test_an_approval_is_not_kept_for_ever(desk, redis):
 
 @pytest.mark.parametrize("by", ["ana", "mallory"])
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("times", [1, 2])
-async def test_the_fake_decides_as_the_real_one_does(desk, by, late, times):
+@pytest.mark.parametrize("answer", DecisionKind)
+@pytest.mark.parametrize("quorum", [ONE, TWO, HIGH])
+async def test_the_fake_decides_as_the_real_one_does(redis, by, late, answer, quorum):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(quorum=quorum)
     fake = FakeApprovals(desk.clock, await desk.approvals.get(RUN, PLAN))
     if late:
         desk.clock.advance(4 * 3600)
-    for _ in range(times):
-        said = {
-            "run_id": RUN,
-            "plan_hash": PLAN,
-            "surface": "gateway",
-            "answer": DecisionKind.DENIED,
-            "by": by,
-            "reason": "no",
-        }
+    for who, surface in ((by, "slack"), (by, "slack"), (by, "gateway"), ("bo", "slack")):
+        said = {"run_id": RUN, "plan_hash": PLAN, "answer": answer, "reason": "no"}
+        said |= {"by": who, "surface": surface}
+        desk.clock.advance(1)
         assert await fake.decide(**said) == await desk.approvals.decide(**said)
     assert await fake.get(RUN, PLAN) == await desk.approvals.get(RUN, PLAN)

@@ -8,7 +8,14 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from tocsin_contracts import ApprovalDenied, ApprovalGranted, Novelty, Risk, RunState
+from tocsin_contracts import (
+    ApprovalDenied,
+    ApprovalGranted,
+    ApprovalRecorded,
+    Novelty,
+    Risk,
+    RunState,
+)
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit import approvals as kit
 from tocsin_kit import store
@@ -17,6 +24,7 @@ from tocsin_kit.cards import Cards
 from tocsin_kit.errors import TransientError
 from tocsin_kit.moves import ANY
 from tocsin_kit.outbox import Outbox
+from tocsin_kit.quorum import LOGIN, ONE, Quorum
 from tocsin_kit.run_view import RunReader
 from tocsin_kit.runs import RunStore
 from tocsin_kit.tally import Tallies
@@ -94,10 +102,10 @@ class Stage:
             await self.did(event)
             await self.tell(event)
 
-    async def ask(self, plan=PLAN, run_id=RUN, **changes):
+    async def ask(self, plan=PLAN, run_id=RUN, quorum=ONE, **changes):
         """Put a plan to people, and show it."""
         due = self.clock.now() + timedelta(hours=4)
-        await self.approvals.open(run_id, plan.plan_hash, ("ana", "bo"), due)
+        await self.approvals.open(run_id, plan.plan_hash, ("ana", "bo"), due, quorum)
         asked = build.approval_requested(run_id=run_id, plan=plan, expires_at=due, **changes)
         await self.happened(asked)
         return self.card
@@ -529,7 +537,7 @@ async def test_a_button_works_while_its_successor_is_not_shown(stage):
 
 async def test_p3_a_change_of_high_risk_is_approved_in_the_console_only(stage):
     plan = build.plan(risk=Risk.HIGH)
-    card = await stage.ask(plan)
+    card = await stage.ask(plan, quorum=Quorum(people=2, alone=LOGIN, refused=("slack",)))
     found = buttons(card)
     assert set(found) == {REJECT, REVIEW}
     assert found[REVIEW]["text"]["text"] == "Review in console"
@@ -540,6 +548,20 @@ async def test_p3_a_change_of_high_risk_is_approved_in_the_console_only(stage):
     await stage.clicks.idle()
     assert "a click in Slack does not approve it" in stage.heard[-1]
     assert stage.bus.published == []
+
+
+async def test_a_yes_that_two_people_have_to_say_is_counted_in_the_message_and_asked_on(stage):
+    await stage.ask(quorum=Quorum(people=2))
+    await stage.click(APPROVE)
+    (recorded,) = stage.bus.published
+    assert isinstance(recorded, ApprovalRecorded)
+    assert (recorded.given, recorded.required, recorded.decision.by) == (1, 2, "ana")
+    await stage.happened(recorded)
+    assert "1 of 2 said yes: ana" in words(stage.card)
+    await stage.click(APPROVE)
+    assert "You have said yes already. 1 of 2 people have. Ask one of: bo." in stage.heard[-1]
+    await stage.click(APPROVE, by="U0002")
+    assert [type(one) for one in stage.bus.published] == [ApprovalRecorded, ApprovalGranted]
 
 
 async def test_p3_no_event_and_no_record_holds_what_a_button_decides_with(stage):

@@ -17,7 +17,8 @@ from tocsin_notifier.channels.slack.web import Web
 from tocsin_notifier.channels.webhook import WebhookChannel
 from tocsin_notifier.ports import Message
 from tocsin_testing import build
-from tocsin_testing.fakes import FakeApprovals, FakeChannel, FakeClock, FakeRuns, FakeTallies
+from tocsin_testing.fakes import FakeChannel, FakeClock, FakeRuns, FakeTallies
+from tocsin_testing.gate import FakeApprovals
 from tocsin_testing.slack.fakes import FakeCards
 from tocsin_testing.slack.server import serving
 from tocsin_testing.slack.world import TOKEN

@@ -7,6 +7,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tocsin_action import graph
+from tocsin_action.asking import Asking
 from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
 from tocsin_action.handlers import Handlers
@@ -97,8 +98,7 @@ class Desk:
             approvals=self.approvals,
             timers=self.timers,
             clock=self.clock,
-            approvers=("ana", "bo"),
-            patience=timedelta(hours=4),
+            asking=Asking(approvers=("ana", "bo"), patience=timedelta(hours=4)),
         )
         acting = Subgraph("action", graph.build(nodes), self.saver)
         return Handlers(acting, self.approvals, self.runs, self.clock, self.following())

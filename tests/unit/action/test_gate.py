@@ -12,6 +12,7 @@ from tocsin_contracts import (
     ApprovalRequested,
     EndReason,
     PullRequestMerged,
+    Risk,
     RunFinished,
     RunState,
 )
@@ -52,6 +53,20 @@ async def test_a_plan_is_put_to_those_who_may_decide_for_a_limited_time(desk):
     assert (half.kind, half.about) == (TimerKind.APPROVAL_REMINDER, plan.plan_hash)
     assert half.due_at == build.NOW + PATIENCE / 2
     assert desk.forge.asked == []
+
+
+@pytest.mark.parametrize(
+    ("risk", "needs", "slack"),
+    [
+        (Risk.LOW, "1 person", True),
+        (Risk.MEDIUM, "1 person", True),
+        (Risk.HIGH, "2 people, or 1 by gateway or console, nobody by slack", False),
+    ],
+)
+async def test_p3_the_risk_decides_who_has_to_say_yes(desk, risk, needs, slack):
+    asked = await desk.ask(desk.plan(risk=risk))
+    assert asked.needs == needs
+    assert approval(desk).quorum.takes("slack") is slack
 
 
 async def test_a_question_says_that_changes_have_to_wait_and_whose_it_is(desk):

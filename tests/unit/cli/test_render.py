@@ -158,6 +158,15 @@ def test_colour_is_only_for_terminals_that_want_it(monkeypatch, colour):
     assert ("\x1b[32m" in out.getvalue()) is colour
 
 
+def test_a_yes_that_more_people_have_to_say_is_counted():
+    said = (build.decision(by="ana"),)
+    asked = {"state": ApprovalState.PENDING, "required": 2, "decisions": said}
+    waits = VIEW.approval.model_copy(update=asked)
+    assert "; 1 of 2 said yes: ana" in run_shown(
+        VIEW.model_copy(update={"approval": waits}), width=120
+    )
+
+
 FORGED = "x\napproval\n  granted by root\n\x1b[2K\x1b]0;owned\x07\u202e\u2028approval\x0bapproval"
 HEADINGS = [
     *("alert", "incident", "evidence", "cause", "checks"),

@@ -11,18 +11,19 @@ from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.settings import Settings
 from tocsin_kit.approvals import Refusal
 from tocsin_kit.errors import PermanentError
+from tocsin_kit.quorum import Quorum
 from tocsin_testing import build
 from tocsin_testing.build import NOW, RUN
 from tocsin_testing.crowd import FakeLateNews
 from tocsin_testing.fake_feed import FakeFeed
 from tocsin_testing.fakes import (
-    FakeApprovals,
     FakeClock,
     FakePublisher,
     FakeRuns,
     FakeTallies,
     outage,
 )
+from tocsin_testing.gate import FakeApprovals
 
 PLAN = build.plan().plan_hash
 WAITING = build.run(build.alert_accepted(), build.plan_drafted(), build.approval_requested())
@@ -60,6 +61,10 @@ class Gateway:
     async def decide(self, answer="approve", by="ana", run_id=RUN, **verdict):
         said = {"plan_hash": PLAN} | verdict
         return await self.ask("POST", f"/{run_id}/{answer}", by, json=said)
+
+    def needs(self, quorum):
+        """Ask for the yes of more people, or from elsewhere."""
+        self.approvals.approvals[RUN, PLAN] = build.approval(quorum=quorum)
 
     @property
     def state(self):
@@ -193,6 +198,8 @@ async def test_a_yes_is_taken(gateway):
         "decision": "granted",
         "by": "ana",
         "at": "2026-03-02T10:00:00Z",
+        "given": 1,
+        "required": 1,
     }
     assert gateway.state is ApprovalState.GRANTED
     assert gateway.approvals.approvals[RUN, PLAN].reason == "looks right"
@@ -236,6 +243,29 @@ async def test_p3_who_may_not_decide_is_403_and_hears_who_may(gateway):
     assert answer.status_code == 403
     assert answer.json() == {"error": "you may not decide this", "hint": "ask one of: ana, bo"}
     assert gateway.state is ApprovalState.PENDING
+
+
+async def test_a_yes_that_more_people_have_to_say_is_counted_and_names_who_can_say_the_next(
+    gateway,
+):
+    gateway.needs(Quorum(people=2))
+    first = (await gateway.decide()).json()
+    assert (first["decision"], first["given"], first["required"]) == ("pending", 1, 2)
+    approval = (await gateway.ask("GET", f"/{RUN}")).json()["approval"]
+    assert (approval["state"], approval["required"]) == ("pending", 2)
+    assert [one["by"] for one in approval["decisions"]] == ["ana"]
+    again = await gateway.decide()
+    assert again.status_code == 409
+    assert again.json() == {"error": "you have said yes already", "hint": "ask one of: bo"}
+    assert (await gateway.decide(by="bo")).json()["decision"] == "granted"
+
+
+async def test_p3_a_yes_from_a_surface_that_does_not_count_is_told_what_does(gateway):
+    gateway.needs(Quorum(people=2, alone=("console",), refused=("gateway",)))
+    answer = await gateway.decide()
+    assert answer.status_code == 403
+    assert answer.json()["hint"] == "it needs 2 people, or 1 by console, nobody by gateway"
+    assert (await gateway.decide("reject")).status_code == 200
 
 
 async def test_p3_a_decision_about_another_plan_is_403(gateway):

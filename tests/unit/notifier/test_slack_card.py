@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tocsin_contracts import CheckVerdict, EditOp, Risk, RunState
 from tocsin_contracts.views import ApprovalState
+from tocsin_kit.quorum import Quorum
 from tocsin_kit.tally import Tally
 from tocsin_notifier import messages
 from tocsin_notifier.channels.slack import blocks, card, notes
@@ -114,9 +115,19 @@ def test_up_to_medium_risk_is_a_click(risk):
 
 
 def test_p3_high_risk_has_no_approve_button():
-    message = shown(view(asked(plan=build.plan(risk=Risk.HIGH))))
+    needed = Quorum(people=2, refused=("slack",))
+    plan = build.plan(risk=Risk.HIGH)
+    message = shown(view(asked(plan=plan), approval=build.approval(quorum=needed)))
     assert list(found(message)) == [REVIEW, REJECT]
     assert found(message)[REVIEW]["text"]["text"] == "Review in console"
+
+
+def test_a_yes_that_more_people_have_to_say_is_counted_and_asks_on():
+    waits = build.approval(quorum=Quorum(people=2), decisions=(build.decision(by="ana"),))
+    message = shown(view(asked(needs="2 people"), approval=waits))
+    assert "1 of 2 said yes: ana" in words(message)
+    assert "2 people" in words(message)
+    assert APPROVE in found(message)
 
 
 @pytest.mark.parametrize("state", [s for s in ApprovalState if s is not ApprovalState.PENDING])

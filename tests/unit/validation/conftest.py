@@ -9,6 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tocsin_action import graph as acting
+from tocsin_action.asking import Asking
 from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
 from tocsin_action.handlers import Handlers as ActionHandlers
@@ -101,8 +102,7 @@ class World:
             approvals=self.approvals,
             timers=self.timers,
             clock=self.clock,
-            approvers=("ana",),
-            patience=timedelta(hours=4),
+            asking=Asking(approvers=("ana",), patience=timedelta(hours=4)),
         )
         graph = Subgraph("action", acting.build(nodes), self.saver)
         return ActionHandlers(graph, self.approvals, self.runs, self.clock, self.following())

@@ -23,6 +23,7 @@ class ApprovalRequested(Event):
     alert: Alert
     hypothesis: Hypothesis
     plan: Plan
+    needs: str = Field(default="", description="Who has to say yes, in words: how many, and where.")
     freeze: str = Field(default="", description="The change freeze that held; only a person may.")
     team: str = ""
 
@@ -36,6 +37,16 @@ class Decision(Value):
     surface: str
     decided_at: AwareDatetime
     reason: str = ""
+
+
+class ApprovalRecorded(Event):
+    """Somebody said yes, and more people have to."""
+
+    topic: ClassVar[str] = "approval.recorded.v1"
+
+    given: int = Field(default=0, ge=0, description="People who have said yes, with this one.")
+    required: int = Field(default=0, ge=0, description="People who have to.")
+    decision: Decision
 
 
 class ApprovalGranted(Event):

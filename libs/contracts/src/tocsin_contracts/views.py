@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import AwareDatetime, Field
 
 from tocsin_contracts.alert import Alert, AlertStatus, Severity
+from tocsin_contracts.approval import Decision
 from tocsin_contracts.base import Value
 from tocsin_contracts.budget import Exhausted
 from tocsin_contracts.diagnosis import Evidence, Finding, Hypothesis
@@ -74,6 +75,8 @@ class ApprovalView(Value):
     expires_at: AwareDatetime
     decided_by: str = ""
     decided_at: AwareDatetime | None = None
+    required: int = Field(default=1, ge=1, description="Different people who have to say yes.")
+    decisions: tuple[Decision, ...] = Field(default=(), description="The oldest first.")
 
 
 class PullRequestView(Value):
@@ -133,9 +136,7 @@ class TriageView(Value):
     related: Correlation | None = Field(
         default=None, description="The open run that may have the same cause, and why."
     )
-    joined: tuple[RelatedAlert, ...] = Field(
-        default=(), description="Alerts whose own runs were superseded by this one."
-    )
+    joined: tuple[RelatedAlert, ...] = Field(default=(), description="Of runs that it superseded.")
 
 
 class RunView(RunSummary):
@@ -172,12 +173,14 @@ class RunPage(Value):
 
 
 class DecisionView(Value):
-    """The decision that now stands; of two people the first one decides."""
+    """The decision that now stands; it is pending after a yes that more people have to say."""
 
     run_id: str
-    decision: DecisionKind
+    decision: ApprovalState
     by: str
     at: AwareDatetime
+    given: int = Field(default=1, description="People who have said yes.")
+    required: int = Field(default=1, description="People who have to.")
 
 
 class CancelView(Value):

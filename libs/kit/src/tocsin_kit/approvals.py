@@ -9,67 +9,58 @@ import hashlib
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
+from typing import TypeVar
 
 from redis.asyncio import Redis
 
-from tocsin_contracts import ApprovalDenied, ApprovalGranted, Decision, Event, RunId
+from tocsin_contracts import (
+    ApprovalDenied,
+    ApprovalGranted,
+    ApprovalRecorded,
+    Decision,
+    Event,
+    RunId,
+)
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit import keys
-from tocsin_kit.clock import Clock, SystemClock, from_millis, millis
+from tocsin_kit.approval_record import (
+    Approval,
+    Redeemed,
+    Refusal,
+    approval_id,
+    listed,
+    parsed,
+    redeemed,
+    written,
+)
+from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import TransientError
 from tocsin_kit.outbox import Outbox, Stored
+from tocsin_kit.quorum import ONE, Quorum
 from tocsin_kit.store import Script, text_fields, translated
+
+__all__ = [
+    "OWNER",
+    "PROPOSER",
+    "Approval",
+    "Approvals",
+    "Redeemed",
+    "Refusal",
+    "approval_id",
+    "read",
+]
+
+E = TypeVar("E", bound=Event)
 
 KEPT = timedelta(days=90)
 PROPOSER = "tocsin"
 OWNER = "approvals"
 """The outbox that every redeemer shares, so that any of them heals a crash of another."""
 
-
-class Refusal(StrEnum):
-    """Why a decision was not taken."""
-
-    UNKNOWN = "unknown"
-    BAD_TOKEN = "bad_token"  # noqa: S105 - a verdict, not a password
-    ALREADY = "already"
-    PLAN_CHANGED = "plan_changed"
-    EXPIRED = "expired"
-    NOT_ALLOWED = "not_allowed"
-    SELF_APPROVAL = "self_approval"
-    NOT_WAITING = "not_waiting"
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """One approval as it stands."""
-
-    id: str
-    run_id: RunId
-    plan_hash: str
-    state: ApprovalState
-    expires_at: datetime
-    approvers: tuple[str, ...]
-    decided_by: str = ""
-    decided_at: datetime | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Redeemed:
-    """The decision that was taken, or the refusal and what is known about it."""
-
-    refusal: Refusal | None
-    state: ApprovalState | None
-    decided_by: str = ""
-    decided_at: datetime | None = None
-
-
-def approval_id(run_id: RunId, plan_hash: str) -> str:
-    """Return the id of the approval of a plan: the same plan has the same approval."""
-    return f"{run_id}.{plan_hash[:12]}"
+_KINDS: dict[str, type[Event]] = {
+    kind.topic: kind for kind in (ApprovalGranted, ApprovalDenied, ApprovalRecorded)
+}
 
 
 class Approvals:
@@ -84,7 +75,12 @@ class Approvals:
         self._close = Script(client, "approval_close")
 
     async def open(
-        self, run_id: RunId, plan_hash: str, approvers: Iterable[str], expires_at: datetime
+        self,
+        run_id: RunId,
+        plan_hash: str,
+        approvers: Iterable[str],
+        expires_at: datetime,
+        quorum: Quorum = ONE,
     ) -> Approval:
         """Open the approval of a plan, or return it as it stands if it was opened before."""
         key = keys.approval(run_id, plan_hash)
@@ -94,7 +90,8 @@ class Approvals:
             "issued": str(millis(self._clock.now())),
             "expires": str(millis(expires_at)),
             "proposer": PROPOSER,
-            "approvers": "\n".join(["", *sorted(set(approvers)), ""]),
+            "approvers": listed(tuple(approvers)),
+            **written(quorum),
         }
         kept = int(KEPT.total_seconds() * 1000)
         await self._open([key], [kept, *(part for pair in fields.items() for part in pair)])
@@ -108,20 +105,7 @@ class Approvals:
         key = keys.approval(run_id, plan_hash)
         async with translated(f"read approval {key!r}"):
             record = text_fields(await self._client.hgetall(key))
-        if "state" not in record:
-            return None
-        decided = record.get("decided_at")
-        return Approval(
-            id=approval_id(run_id, plan_hash),
-            run_id=run_id,
-            plan_hash=record["plan_hash"],
-            state=ApprovalState(record["state"]),
-            expires_at=from_millis(record["expires"]),
-            approvers=tuple(record.get("approvers", "").strip("\n").splitlines()),
-            decided_by=record.get("decided_by", ""),
-            decided_at=from_millis(decided) if decided else None,
-            reason=record.get("reason", ""),
-        )
+        return parsed(run_id, record)
 
     async def mint(self, run_id: RunId, plan_hash: str, surface: str) -> str:
         """Return a new single-use nonce for a surface; an older one of that surface is void."""
@@ -145,32 +129,30 @@ class Approvals:
     ) -> Redeemed:
         """Take a decision exactly once, and publish the event that tells of it.
 
+        A yes of one person where more have to say it is an event too, and leaves it pending.
+
         A crash after the decision and before its event is healed by the outbox.
         """
         key, now = keys.approval(run_id, plan_hash), self._clock.now()
-        event = _told(
-            run_id,
-            answer,
-            Decision(
-                approval_id=approval_id(run_id, plan_hash),
-                plan_hash=plan_hash,
-                by=by,
-                surface=surface.partition(":")[0],
-                decided_at=now,
-                reason=reason,
-            ),
+        decision = Decision(
+            approval_id=approval_id(run_id, plan_hash),
+            plan_hash=plan_hash,
+            by=by,
+            surface=surface.partition(":")[0],
+            decided_at=now,
+            reason=reason,
         )
+        whole, partial = _told(run_id, answer, decision)
         shown = [surface, _digest(nonce), plan_hash]
-        said: list[str | int] = [answer, by, reason, millis(now)]
+        said: list[str | int] = [answer, by, reason, millis(now), decision.model_dump_json()]
+        events = [part for one in (whole, partial) for part in (one.topic, one.model_dump_json())]
         ticket = await self._outbox.announce(key)
-        verdict, state, who, when = await self._redeem(
-            [key, keys.run(run_id)], [*shown, *said, event.topic, event.model_dump_json()]
-        )
-        redeemed = _redeemed(verdict, state, who, when)
-        if redeemed.refusal is None:
+        verdict, *known = await self._redeem([key, keys.run(run_id)], [*shown, *said, *events])
+        taken = redeemed(verdict, known)
+        if taken.refusal is None:
             with suppress(TransientError):  # the decision stands; the outbox tells of it later
-                await self._outbox.send(Stored(key, f"out:{event.topic}", event, ticket))
-        return redeemed
+                await self._outbox.send(_stored(key, taken, whole, partial, ticket))
+        return taken
 
     async def decide(
         self,
@@ -224,26 +206,37 @@ class Approvals:
 
 
 def read(field: str, value: str) -> Event:
-    """Rebuild the decision event that a field of an approval record holds."""
-    topic = field.removeprefix("out:")
-    granted = topic == ApprovalGranted.topic
-    return (ApprovalGranted if granted else ApprovalDenied).model_validate_json(value)
+    """Rebuild the event that a field of an approval record holds."""
+    return _KINDS[field.split(":")[1]].model_validate_json(value)
 
 
-def _told(run_id: RunId, answer: DecisionKind, decision: Decision) -> Event:
+def _told(
+    run_id: RunId, answer: DecisionKind, decision: Decision
+) -> tuple[Event, ApprovalRecorded]:
+    """Return the event of a decision, and that of a yes which is not whole yet."""
     kind = ApprovalGranted if answer is DecisionKind.GRANTED else ApprovalDenied
-    event = kind(run_id=run_id, at=decision.decided_at, decision=decision)
-    unique = f"{decision.approval_id}:{decision.decided_at.isoformat()}"
-    return event.caused_by(unique, decision.surface).model_copy(update={"cause": ""})
-
-
-def _redeemed(verdict: str, state: str, who: str, when: str) -> Redeemed:
-    return Redeemed(
-        refusal=None if verdict == "ok" else Refusal(verdict),
-        state=ApprovalState(state) if state else None,
-        decided_by=who,
-        decided_at=from_millis(when) if when else None,
+    at = decision.decided_at
+    unique = f"{decision.approval_id}:{decision.by}:{at.isoformat()}"
+    return (
+        _first(kind(run_id=run_id, at=at, decision=decision), unique, decision.surface),
+        _first(ApprovalRecorded(run_id=run_id, at=at, decision=decision), unique, decision.surface),
     )
+
+
+def _stored(
+    key: str, taken: Redeemed, whole: Event, partial: ApprovalRecorded, ticket: str
+) -> Stored:
+    """Return the event that the script has stored, and where."""
+    if taken.state is not ApprovalState.PENDING:
+        return Stored(key, f"out:{whole.topic}", whole, ticket)
+    counted = {"given": taken.given, "required": taken.required}
+    field = f"out:{partial.topic}:{partial.decision.by}"
+    return Stored(key, field, partial.model_copy(update=counted), ticket)
+
+
+def _first(event: E, unique: str, producer: str) -> E:
+    """Return an event that no other event led to."""
+    return event.caused_by(unique, producer).model_copy(update={"cause": ""})
 
 
 def _digest(nonce: str) -> str:

@@ -15,6 +15,7 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
+    ApprovalRecorded,
     ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
@@ -84,6 +85,7 @@ __all__ = [
     "approval_denied",
     "approval_expired",
     "approval_granted",
+    "approval_recorded",
     "approval_reminded",
     "approval_requested",
     "budget_exhausted",
@@ -181,6 +183,7 @@ alert_suppressed = partial(event, AlertSuppressed)
 approval_denied = partial(event, ApprovalDenied)
 approval_expired = partial(event, ApprovalExpired)
 approval_granted = partial(event, ApprovalGranted)
+approval_recorded = partial(event, ApprovalRecorded)
 approval_reminded = partial(event, ApprovalReminded)
 approval_requested = partial(event, ApprovalRequested)
 budget_exhausted = partial(event, BudgetExhausted)

@@ -14,6 +14,7 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
+    ApprovalRecorded,
     ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
@@ -134,6 +135,11 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "plan_hash": plan(run_id=run).plan_hash,
         "title": plan(run_id=run).title,
         "expires_at": NOW + timedelta(hours=4),
+    },
+    ApprovalRecorded: lambda run: {
+        "given": 1,
+        "required": 2,
+        "decision": decision(plan_hash=plan(run_id=run).plan_hash),
     },
     ApprovalGranted: lambda run: {"decision": decision(plan_hash=plan(run_id=run).plan_hash)},
     ApprovalDenied: lambda run: {

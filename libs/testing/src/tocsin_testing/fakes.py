@@ -1,9 +1,8 @@
 """Fakes, one per port: they keep what they were told, so that a test can look at it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from tocsin_contracts import (
     Alert,
@@ -14,9 +13,6 @@ from tocsin_contracts import (
     RunId,
     RunState,
 )
-from tocsin_contracts.views import ApprovalState, DecisionKind
-from tocsin_kit.approvals import Approval, Redeemed, Refusal
-from tocsin_kit.clock import Clock
 from tocsin_kit.errors import FullError, TocsinError, TransientError
 from tocsin_kit.intake import Admission, Outcome, run_id_of
 from tocsin_kit.outbox import Stored
@@ -166,42 +162,6 @@ class FakeTallies(Outage):
         return self.tallies.get(run_id)
 
 
-class FakeApprovals(Outage):
-    """Approval records in memory, which refuse for the reasons that the real ones have."""
-
-    def __init__(self, clock: Clock, *approvals: Approval) -> None:
-        self._clock = clock
-        self.approvals = {(one.run_id, one.plan_hash): one for one in approvals}
-
-    async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
-        """Return the approval of a plan, or None."""
-        self._answer()
-        return self.approvals.get((run_id, plan_hash))
-
-    async def decide(
-        self,
-        *,
-        run_id: RunId,
-        plan_hash: str,
-        surface: str,
-        answer: DecisionKind,
-        by: str,
-        reason: str,
-    ) -> Redeemed:
-        """Take the decision, unless it may not be taken."""
-        del surface
-        approval = await self.get(run_id, plan_hash)
-        if approval is None:
-            return Redeemed(Refusal.UNKNOWN, None)
-        now = self._clock.now()
-        if refusal := _refusal(approval, by, now):
-            return Redeemed(refusal, approval.state, approval.decided_by, approval.decided_at)
-        state = ApprovalState(answer)
-        decided = replace(approval, state=state, decided_by=by, decided_at=now, reason=reason)
-        self.approvals[run_id, plan_hash] = decided
-        return Redeemed(None, state, by, now)
-
-
 class FakeChannel(Generic[M]):
     """A way to reach people that keeps what it showed; each of its failures happens once."""
 
@@ -236,11 +196,3 @@ class FakeNotices(Outage):
 def outage(what: str = "the run store did not answer") -> TransientError:
     """Return the error of something that may answer later."""
     return TransientError(what, retry_in=0.01)
-
-
-def _refusal(approval: Approval, by: str, now: Any) -> Refusal | None:
-    if approval.state is not ApprovalState.PENDING:
-        return Refusal.ALREADY
-    if approval.expires_at <= now:
-        return Refusal.EXPIRED
-    return None if by in approval.approvers else Refusal.NOT_ALLOWED

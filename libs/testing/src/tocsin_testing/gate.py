@@ -4,18 +4,64 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from tocsin_contracts import RunId
-from tocsin_contracts.views import ApprovalState
-from tocsin_kit.approvals import Approval, approval_id
+from tocsin_contracts import Decision, RunId
+from tocsin_contracts.views import ApprovalState, DecisionKind
+from tocsin_kit.approvals import Approval, Redeemed, Refusal, approval_id
+from tocsin_kit.clock import Clock
+from tocsin_kit.quorum import Quorum
 from tocsin_kit.timers import Timer
-from tocsin_testing.fakes import FakeApprovals, Outage
+from tocsin_testing.fakes import Outage
+
+
+class FakeApprovals(Outage):
+    """Approval records in memory, which refuse for the reasons that the real ones have."""
+
+    def __init__(self, clock: Clock, *approvals: Approval) -> None:
+        self._clock = clock
+        self.approvals = {(one.run_id, one.plan_hash): one for one in approvals}
+
+    async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
+        """Return the approval of a plan, or None."""
+        self._answer()
+        return self.approvals.get((run_id, plan_hash))
+
+    async def decide(
+        self,
+        *,
+        run_id: RunId,
+        plan_hash: str,
+        surface: str,
+        answer: DecisionKind,
+        by: str,
+        reason: str,
+    ) -> Redeemed:
+        """Take the decision, unless it may not be taken."""
+        approval = await self.get(run_id, plan_hash)
+        if approval is None:
+            return Redeemed(Refusal.UNKNOWN, None)
+        decision = Decision(
+            approval_id=approval.id,
+            plan_hash=plan_hash,
+            by=by,
+            surface=surface,
+            decided_at=self._clock.now(),
+            reason=reason,
+        )
+        taken, after = _decided(approval, answer, decision)
+        self.approvals[run_id, plan_hash] = after
+        return taken
 
 
 class FakeGate(FakeApprovals):
     """Approval records as action sees them: it opens and closes what people decide."""
 
     async def open(
-        self, run_id: RunId, plan_hash: str, approvers: Iterable[str], expires_at: datetime
+        self,
+        run_id: RunId,
+        plan_hash: str,
+        approvers: Iterable[str],
+        expires_at: datetime,
+        quorum: Quorum,
     ) -> Approval:
         """Open the approval of a plan, or return it as it stands."""
         self._answer()
@@ -26,6 +72,7 @@ class FakeGate(FakeApprovals):
             state=ApprovalState.PENDING,
             expires_at=expires_at,
             approvers=tuple(approvers),
+            quorum=quorum,
         )
         return self.approvals.setdefault((run_id, plan_hash), made)
 
@@ -61,3 +108,40 @@ class FakeTimers(Outage):
         self._answer()
         if timer.id not in {known.id for known in self.set}:
             self.set.append(timer)
+
+
+def _decided(
+    approval: Approval, answer: DecisionKind, decision: Decision
+) -> tuple[Redeemed, Approval]:
+    """Return what is answered to a decision, and the approval after it."""
+    needed, by, at = approval.quorum, decision.by, decision.decided_at
+    yes, said = answer is DecisionKind.GRANTED, _agreed(approval)
+    given = len(said | {by}) if yes else len(said)
+    partial = yes and given < needed.people and decision.surface not in needed.alone
+    refusal = _refusal(approval, decision)
+    if not refusal and yes and not needed.takes(decision.surface):
+        refusal = Refusal.WRONG_SURFACE
+    elif not refusal and partial and by in said:
+        refusal = Refusal.SAID_ALREADY
+    if refusal:
+        known = approval.state, approval.decided_by, approval.decided_at
+        return Redeemed(refusal, *known, len(said), needed.people), approval
+    state = ApprovalState.PENDING if partial else ApprovalState(answer)
+    others = tuple(one for one in approval.decisions if one.by != by)
+    after = replace(approval, state=state, decisions=(*others, decision))
+    if not partial:
+        after = replace(after, decided_by=by, decided_at=at, reason=decision.reason)
+    return Redeemed(None, state, by, at, given, needed.people), after
+
+
+def _agreed(approval: Approval) -> set[str]:
+    refused = {approval.decided_by} if approval.state is ApprovalState.DENIED else set()
+    return {one.by for one in approval.decisions} - refused
+
+
+def _refusal(approval: Approval, decision: Decision) -> Refusal | None:
+    if approval.state is not ApprovalState.PENDING:
+        return Refusal.ALREADY
+    if approval.expires_at <= decision.decided_at:
+        return Refusal.EXPIRED
+    return None if decision.by in approval.approvers else Refusal.NOT_ALLOWED

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from tocsin_action import graph
 from tocsin_action.answering import Answering
+from tocsin_action.asking import Asking
 from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
 from tocsin_action.handlers import CLEARABLE, Handlers
@@ -20,6 +21,7 @@ from tocsin_contracts import (
     AlertResolved,
     ApprovalDenied,
     ApprovalGranted,
+    ApprovalRecorded,
     ApprovalRequested,
     CommentAnswered,
     ForgeEventReceived,
@@ -60,8 +62,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         approvals=records,
         timers=parts.bus,
         clock=clock,
-        approvers=settings.approvers,
-        patience=timedelta(hours=settings.approval_hours),
+        asking=asking(settings),
     )
     acting: Subgraph[ActionState] = Subgraph("action", graph.build(nodes), saver(parts.raw_redis))
     comments = Comments(gitops, hosts, issues, records)
@@ -78,8 +79,9 @@ def build(flags: Sequence[str] = ()) -> Service:
     )
     handlers = Handlers(acting, records, parts.reader, clock, following)
     answers = answering(settings, parts, comments, records, following)
+    waiting = Waiting(records, parts.reader, clock)
     listen(parts.bus, handlers, following, answers)
-    wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock))
+    wake(parts.bus, handlers, following, waiting)
     hidden = secrets.known(gitops, os.environ)
     port = settings.action_port
     return Service(settings=settings, port=port, parts=parts, resources=[source], secrets=hidden)
@@ -122,12 +124,22 @@ def listen(bus: Bus, handlers: Handlers, following: Following, answering: Answer
 
 
 def wake(bus: Bus, handlers: Handlers, following: Following, waiting: Waiting) -> None:
-    """Subscribe to what comes due."""
+    """Subscribe to what is to be seen while nobody has decided, and to what comes due."""
     undecided = move(RunState.AWAITING_APPROVAL)
+    bus.on(ApprovalRecorded, waiting.on_approval_recorded, undecided)
     bus.on_timer(TimerKind.APPROVAL_REMINDER, waiting.on_half_time, undecided)
     bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, undecided)
     bus.on_timer(TimerKind.PULL_LOOK, following.on_pull_look, OPEN)
     bus.on_timer(TimerKind.FIX_LOOK, following.on_fix_look, OPEN)
+
+
+def asking(settings: Settings) -> Asking:
+    """Return whom decisions are asked of, and what makes a yes whole."""
+    return Asking(
+        approvers=settings.approvers,
+        patience=timedelta(hours=settings.approval_hours),
+        tiers=settings.quorum,
+    )
 
 
 def patience(settings: Settings) -> Patience:

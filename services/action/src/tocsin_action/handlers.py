@@ -90,6 +90,7 @@ class Handlers:
             alert=event.alert,
             hypothesis=event.hypothesis,
             plan=plan,
+            needs=str(approval.quorum),
             freeze=opened.freeze if opened else "",
             team=opened.team if opened else "",
         )

@@ -1,11 +1,11 @@
 """The steps from a plan to a pull request; each may run twice without doing anything twice."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 from langgraph.types import interrupt
 
 from tocsin_action import recheck, waiting
+from tocsin_action.asking import Asking
 from tocsin_action.ports import Approvals, Clock, Source, Timers
 from tocsin_action.state import ActionState
 from tocsin_action.writing import Mark, Writer
@@ -35,8 +35,7 @@ class Nodes:
         approvals: Approvals,
         timers: Timers,
         clock: Clock,
-        approvers: Sequence[str],
-        patience: timedelta,
+        asking: Asking,
     ) -> None:
         self._gitops = gitops
         self._writer = writer
@@ -44,8 +43,7 @@ class Nodes:
         self._approvals = approvals
         self._timers = timers
         self._clock = clock
-        self._approvers = approvers
-        self._patience = patience
+        self._asking = asking
 
     async def gate(self, state: ActionState) -> ActionState:
         """Open the approval and stop until somebody has decided.
@@ -54,9 +52,15 @@ class Nodes:
         """
         run_id, plan = RunId(state["run_id"]), state["plan"]
         if not state.get("decided"):
-            expires_at = self._clock.now() + self._patience
-            opened = await self._approvals.open(run_id, plan.plan_hash, self._approvers, expires_at)
-            for timer in waiting.timers(opened, self._patience):
+            asking = self._asking
+            opened = await self._approvals.open(
+                run_id,
+                plan.plan_hash,
+                asking.approvers,
+                self._clock.now() + asking.patience,
+                asking.tiers[plan.risk],
+            )
+            for timer in waiting.timers(opened, asking.patience):
                 await self._timers.set_timer(timer)
             interrupt({"approval_id": opened.id})
         return {"decided": True}

@@ -12,6 +12,7 @@ from tocsin_gitops.objects import Commit
 from tocsin_gitops.pulls import PullRequest
 from tocsin_kit.approvals import Approval
 from tocsin_kit.issues import Written
+from tocsin_kit.quorum import Quorum
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
 from tocsin_kit.timers import Timer
@@ -21,7 +22,12 @@ class Approvals(Protocol):
     """The approval records: what they say is what may be written."""
 
     async def open(
-        self, run_id: RunId, plan_hash: str, approvers: Iterable[str], expires_at: datetime
+        self,
+        run_id: RunId,
+        plan_hash: str,
+        approvers: Iterable[str],
+        expires_at: datetime,
+        quorum: Quorum,
     ) -> Approval:
         """Open the approval of a plan, or return it as it stands."""
 

@@ -1,10 +1,13 @@
 """Settings of the action service."""
 
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
+from tocsin_action.asking import TIERS
+from tocsin_contracts import Risk
+from tocsin_kit.quorum import Quorum
 from tocsin_kit.settings import ServiceSettings
 
 
@@ -31,6 +34,10 @@ class Settings(ServiceSettings):
     approval_hours: float = Field(
         default=4, gt=0, le=24 * 20, description="Hours until an approval nobody decided expires."
     )
+    quorum: dict[Risk, Quorum] = Field(
+        default_factory=lambda: dict(TIERS),
+        description="Who has to say yes, by the risk of the plan; risks left out keep theirs.",
+    )
     verify_minutes: float = Field(
         default=15, gt=0, description="Minutes that alerts have to stay clear after a merged fix."
     )
@@ -40,3 +47,19 @@ class Settings(ServiceSettings):
     cool_down_hours: float = Field(
         default=24, ge=0, description="Hours in which nothing is proposed again after a no."
     )
+
+    @field_validator("quorum")
+    @classmethod
+    def _of_every_risk(cls, quorum: dict[Risk, Quorum]) -> dict[Risk, Quorum]:
+        return {**TIERS, **quorum}
+
+    @model_validator(mode="after")
+    def _enough_people(self) -> Self:
+        known = len(set(self.approvers))
+        for risk, needed in self.quorum.items():
+            if known and not needed.alone and needed.people > known:
+                raise ValueError(
+                    f"TOCSIN_QUORUM asks for {needed.people} people at {risk.value} risk, and "
+                    f"TOCSIN_APPROVERS names {known}: nobody could ever approve"
+                )
+        return self

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tocsin_action.ports import Approvals, Clock, Reader
-from tocsin_contracts import ApprovalReminded, Event, PlanDrafted
+from tocsin_contracts import ApprovalRecorded, ApprovalReminded, Event, PlanDrafted
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.approvals import Approval
 from tocsin_kit.timers import Timer
@@ -30,6 +30,9 @@ class Waiting:
         self._approvals = approvals
         self._runs = runs
         self._clock = clock
+
+    async def on_approval_recorded(self, event: ApprovalRecorded) -> None:
+        """Keep who has said yes with the run's facts; more people have to, so nothing is done."""
 
     async def on_half_time(self, timer: Timer) -> Sequence[Event]:
         """Remind people of a plan that they have not decided, unless their time is over too."""

@@ -71,12 +71,10 @@ def sections(view: RunView) -> Iterator[Section]:
     if view.plan is not None:
         yield Section(f"plan {view.plan.plan_hash}", plan(view.plan))
     if view.approval is not None:
-        key = f"approval {view.approval.id} {view.approval.state}"
-        yield Section(key, [_approval(view.approval)])
+        yield Section(f"approval {view.approval!r}", [_approval(view.approval)])
     if view.pull_request is not None:
         opened = view.pull_request
-        branch = f"{opened.head_branch} in {opened.repo}"
-        lines = (opened.title, branch, f"commit {opened.commit}")
+        lines = (opened.title, f"{opened.head_branch} in {opened.repo}", f"commit {opened.commit}")
         yield Section("pull request", [_titled("pull request", *lines, opened.url)])
     if view.finished is not None:
         ended = f"{view.finished.outcome.value} ({view.finished.reason.value})"
@@ -184,8 +182,7 @@ def _evidence(seen: Sequence[Evidence], ids: Collection[str]) -> Text:
 def _gist(evidence: Evidence) -> str:
     if evidence.kind in (EvidenceKind.OBJECT, EvidenceKind.POD):
         return evidence.query
-    first_line = evidence.excerpt.partition("\n")[0]
-    said = f"{evidence.query}: {first_line}"
+    said = f"{evidence.query}: " + evidence.excerpt.partition("\n")[0]
     return said if len(said) <= _EXCERPT else f"{said[: _EXCERPT - 1]}…"
 
 
@@ -222,7 +219,11 @@ def _checks(view: RunView) -> Text:
 
 def _approval(approval: ApprovalView) -> Text:
     if approval.state is ApprovalState.PENDING:
-        return _titled("approval", f"waits for a decision until {_time(approval.expires_at)}")
+        said = [one.by for one in approval.decisions]
+        counted = (
+            f"; {len(said)} of {approval.required} said yes: {', '.join(said)}" if said else ""
+        )
+        return _titled("approval", f"waits until {_time(approval.expires_at)}{counted}")
     by = f" by {approval.decided_by}" if approval.decided_by else ""
     at = f" at {_time(approval.decided_at)}" if approval.decided_at else ""
     return _titled("approval", f"{approval.state.value}{by}{at}, plan {approval.plan_hash[:12]}")

@@ -12,6 +12,7 @@ from starlette.responses import StreamingResponse
 
 from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState, Severity
 from tocsin_contracts.views import (
+    ApprovalState,
     BudgetAnswerView,
     CancelView,
     DecisionKind,
@@ -107,9 +108,11 @@ class Api:
             raise await self._explained(taken, run.id, verdict.plan_hash)
         return DecisionView(
             run_id=run.id,
-            decision=DecisionKind(taken.state or answer),
+            decision=taken.state or ApprovalState(answer),
             by=taken.decided_by,
             at=taken.decided_at or datetime.now(UTC),
+            given=taken.given,
+            required=taken.required,
         )
 
     async def cancel(self, run_id: str, reason: str, by: str) -> CancelView:
@@ -158,9 +161,13 @@ class Api:
         approval = await self._approvals.get(run_id, plan_hash)
         if taken.refusal is Refusal.ALREADY and taken.state:
             return refusals.already(taken, taken.state)
+        if approval is None:
+            return refusals.refused(taken.refusal or Refusal.UNKNOWN)
+        said = taken.refusal is Refusal.SAID_ALREADY
         return refusals.refused(
             taken.refusal or Refusal.UNKNOWN,
-            approvers=", ".join(approval.approvers) if approval else "",
+            approvers=", ".join(approval.undecided if said else approval.approvers),
+            needs=str(approval.quorum),
         )
 
 

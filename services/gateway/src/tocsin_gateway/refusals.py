@@ -20,6 +20,8 @@ REFUSALS: Mapping[Refusal, tuple[int, str, str]] = {
     Refusal.EXPIRED: (410, "the approval has expired", "a new alert opens a new run"),
     Refusal.NOT_ALLOWED: (403, "you may not decide this", "ask one of: {approvers}"),
     Refusal.SELF_APPROVAL: (403, "who proposes a change may not approve it", "ask somebody else"),
+    Refusal.WRONG_SURFACE: (403, "a yes to this does not count from here", "it needs {needs}"),
+    Refusal.SAID_ALREADY: (409, "you have said yes already", "ask one of: {approvers}"),
     Refusal.NOT_WAITING: (409, "the run no longer waits for a decision", "look at the run again"),
 }
 
@@ -45,10 +47,12 @@ def already(taken: Redeemed, state: ApprovalState) -> RefusedError:
     )
 
 
-def refused(refusal: Refusal, approvers: str = "") -> RefusedError:
+def refused(refusal: Refusal, approvers: str = "", needs: str = "") -> RefusedError:
     """Return the answer to a refused decision, which may name who could take it."""
     status, error, hint = REFUSALS[refusal]
-    return RefusedError(status, error, hint.format(approvers=approvers or "nobody yet"))
+    return RefusedError(
+        status, error, hint.format(approvers=approvers or "nobody yet", needs=needs)
+    )
 
 
 def unknown_run(run_id: str) -> RefusedError:

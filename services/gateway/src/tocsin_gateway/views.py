@@ -11,6 +11,7 @@ from tocsin_contracts import (
     ApprovalDenied,
     ApprovalExpired,
     ApprovalGranted,
+    ApprovalRecorded,
     ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
@@ -174,6 +175,8 @@ def approval_view(approval: Approval) -> ApprovalView:
         expires_at=approval.expires_at,
         decided_by=approval.decided_by,
         decided_at=approval.decided_at,
+        required=approval.quorum.people,
+        decisions=approval.decisions,
     )
 
 
@@ -223,6 +226,8 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
             return f"Plan {fact.plan.short_hash} waits for a decision."
         case ApprovalReminded():
             return "Half of the time is over, and nobody has decided."
+        case ApprovalRecorded():
+            return f"{fact.decision.by} said yes, {fact.given} of {fact.required}."
         case ApprovalGranted():
             return f"Approved by {fact.decision.by}."
         case ApprovalDenied():

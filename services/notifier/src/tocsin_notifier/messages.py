@@ -3,6 +3,7 @@
 from tocsin_contracts import (
     ApprovalDenied,
     ApprovalGranted,
+    ApprovalRecorded,
     ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
@@ -39,7 +40,7 @@ ESCALATES = "validation"
 
 def render(event: Event) -> Message | None:
     """Return the message of an event, or None where people need not hear of it."""
-    said = _new(event) or _known_run(event) or _pulled(event)
+    said = _new(event) or _approval(event) or _known_run(event) or _pulled(event)
     if said is None:
         return None
     title, text = said
@@ -65,18 +66,27 @@ def _known_run(event: Event) -> tuple[str, str] | None:
     match event:
         case BudgetExhausted():
             title, text = "The investigation asks for a larger budget", _asking(event)
-        case ApprovalRequested():
-            title, text = f"Approve? {event.plan.title}", _question(event)
-        case ApprovalReminded():
-            title, text = f"Still undecided: {event.title}", _reminder(event)
-        case ApprovalGranted():
-            title, text = f"Approved by {event.decision.by}", _decision(event.decision)
-        case ApprovalDenied():
-            title, text = f"Rejected by {event.decision.by}", _decision(event.decision)
         case RunEscalated():
             title, text = f"Needs a person: {event.alert.title}", _known(event)
         case RunFinished() if not _is_told_already(event):
             title, text = f"Run ended: {event.outcome.value}", _said(event.sentence)
+    return (title, text) if title else None
+
+
+def _approval(event: Event) -> tuple[str, str] | None:
+    """Title and text of a question, and of what people say to it."""
+    title = text = ""
+    match event:
+        case ApprovalRequested():
+            title, text = f"Approve? {event.plan.title}", _question(event)
+        case ApprovalReminded():
+            title, text = f"Still undecided: {event.title}", _reminder(event)
+        case ApprovalRecorded():
+            title, text = _counted(event), _decision(event.decision)
+        case ApprovalGranted():
+            title, text = f"Approved by {event.decision.by}", _decision(event.decision)
+        case ApprovalDenied():
+            title, text = f"Rejected by {event.decision.by}", _decision(event.decision)
     return (title, text) if title else None
 
 
@@ -150,6 +160,7 @@ def _question(event: ApprovalRequested) -> str:
             _said(place),
             *([_said(_frozen(event.freeze))] if event.freeze else []),
             *([_said(f"Team {event.team}.")] if event.team else []),
+            *([_said(f"Needs a yes of {event.needs}.")] if event.needs else []),
             f"Plan {plan.short_hash}, decide before {event.expires_at:%Y-%m-%d %H:%M} UTC.",
             "```",
             _capped(plan.diff),
@@ -164,6 +175,10 @@ def _reminder(event: ApprovalReminded) -> str:
         f"Plan {event.plan_hash[:12]} ends undecided at {event.expires_at:%Y-%m-%d %H:%M} UTC. "
         f"Look: tocsin run show {event.run_id}"
     )
+
+
+def _counted(event: ApprovalRecorded) -> str:
+    return f"{event.given} of {event.required} said yes: {event.decision.by}"
 
 
 def _found(event: PullRequestFound) -> str:

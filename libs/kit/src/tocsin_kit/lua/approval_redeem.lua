@@ -1,22 +1,50 @@
 -- Redeem one nonce for one decision, and store the event that tells of it.
 -- KEYS: approval, run
 -- ARGV: 1 surface, 2 sha256 of the nonce, 3 plan hash that was shown, 4 'granted' or 'denied',
---       5 who, 6 reason, 7 now ms, 8 the event's topic, 9 the event
--- Returns {verdict, state, who, when}
+--       5 who, 6 reason, 7 now ms, 8 the decision, 9 the event's topic, 10 the event,
+--       11 topic and 12 event of a yes that is not whole yet
+-- Returns {verdict, state, who, when, people who said yes, people who have to}
 local approval = KEYS[1]
-local record = redis.call('HMGET', approval, 'state', 'plan_hash', 'expires', 'proposer', 'decided_by', 'decided_at', 'approvers')
-local state = record[1]
-if not state then return {'unknown', '', '', ''} end
-local function answer(verdict) return {verdict, state, record[5] or '', record[6] or ''} end
+local record = redis.call('HMGET', approval, 'state', 'plan_hash', 'expires', 'proposer', 'decided_by', 'decided_at', 'approvers', 'people', 'alone', 'refused')
+local state, who, people = record[1], ARGV[5], tonumber(record[8] or '1')
+if not state then return {'unknown', '', '', '', '', ''} end
+
+local said, given = redis.call('HEXISTS', approval, 'yes:' .. who) == 1, 0
+for _, field in ipairs(redis.call('HKEYS', approval)) do
+  if string.sub(field, 1, 4) == 'yes:' then given = given + 1 end
+end
+local function answer(verdict)
+  return {verdict, state, record[5] or '', record[6] or '', tostring(given), tostring(people)}
+end
+local function among(list, one) return string.find(list or '', '\n' .. one .. '\n', 1, true) end
+
 local nonce = redis.call('HGET', approval, 'nonce:' .. ARGV[1])
 if not nonce or nonce ~= ARGV[2] then return answer('bad_token') end
 if state ~= 'pending' then return answer('already') end
 if record[2] ~= ARGV[3] then return answer('plan_changed') end
 if tonumber(record[3]) <= tonumber(ARGV[7]) then return answer('expired') end
-if not string.find(record[7] or '', '\n' .. ARGV[5] .. '\n', 1, true) then return answer('not_allowed') end
-if record[4] == ARGV[5] then return answer('self_approval') end
+if not among(record[7], who) then return answer('not_allowed') end
+if record[4] == who then return answer('self_approval') end
 if redis.call('HGET', KEYS[2], 'state') ~= 'awaiting_approval' then return answer('not_waiting') end
-redis.call('HSET', approval, 'state', ARGV[4], 'decided_by', ARGV[5], 'decided_at', ARGV[7],
-  'reason', ARGV[6], 'surface', ARGV[1], 'out:' .. ARGV[8], ARGV[9])
+
+local yes = ARGV[4] == 'granted'
+if yes then
+  local surface = string.match(ARGV[1], '^[^:]*')
+  if among(record[10], surface) then return answer('wrong_surface') end
+  local counted = given + (said and 0 or 1)
+  if counted < people and not among(record[9], surface) then
+    if said then return answer('said_already') end
+    given = counted
+    -- A quote in a text is escaped, so this can only be the event's own two numbers.
+    local from, to = string.find(ARGV[12], '"given":0,"required":0', 1, true)
+    local event = string.sub(ARGV[12], 1, from - 1) .. '"given":' .. given .. ',"required":' .. people .. string.sub(ARGV[12], to + 1)
+    redis.call('HSET', approval, 'yes:' .. who, ARGV[8], 'out:' .. ARGV[11] .. ':' .. who, event)
+    redis.call('HDEL', approval, 'nonce:' .. ARGV[1])
+    return {'ok', state, who, ARGV[7], tostring(given), tostring(people)}
+  end
+  given = counted
+end
+redis.call('HSET', approval, 'state', ARGV[4], 'decided_by', who, 'decided_at', ARGV[7], 'reason', ARGV[6],
+  'surface', ARGV[1], (yes and 'yes:' or 'no:') .. who, ARGV[8], 'out:' .. ARGV[9], ARGV[10])
 redis.call('HDEL', approval, 'nonce:' .. ARGV[1])
-return {'ok', ARGV[4], ARGV[5], ARGV[7]}
+return {'ok', ARGV[4], who, ARGV[7], tostring(given), tostring(people)}

@@ -15,6 +15,7 @@ from tocsin_cli.errors import RefusedError, UsageError
 from tocsin_cli.terminal import show
 from tocsin_cli.workspace import DEFAULT
 from tocsin_contracts import Amounts, Plan
+from tocsin_contracts.views import ApprovalState
 
 TYPED = 6
 SHOWN = 12
@@ -46,7 +47,10 @@ def approve(
         else:
             await _retyped(console, plan)
         taken = await gateway.approve(run, plan.plan_hash, reason)
-        show(console, f"{taken.decision.value} by {taken.by}: plan {plan.short_hash}")
+        what = taken.decision.value
+        if taken.decision is ApprovalState.PENDING:
+            what = f"{taken.given} of {taken.required} said yes, the last one"
+        show(console, f"{what} by {taken.by}: plan {plan.short_hash}")
 
     connected(ask, data, gateway_url, token)
 

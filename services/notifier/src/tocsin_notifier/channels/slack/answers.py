@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from tocsin_contracts import Risk
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.approvals import Approval, Redeemed, Refusal
 from tocsin_kit.untrusted import line
@@ -17,6 +18,8 @@ _WHY: Mapping[Refusal, str] = {
     Refusal.NOT_ALLOWED: "You may not decide this.",
     Refusal.SELF_APPROVAL: "Who proposes a change may not approve it; ask somebody else.",
     Refusal.NOT_WAITING: "The run no longer waits for a decision.",
+    Refusal.WRONG_SURFACE: "A yes to this does not count from Slack; use tocsin run approve.",
+    Refusal.SAID_ALREADY: "You have said yes already.",
 }
 _CLOSED = {
     ApprovalState.EXPIRED: _WHY[Refusal.EXPIRED],
@@ -39,6 +42,9 @@ def refused(taken: Redeemed, approval: Approval | None) -> str:
     refusal = taken.refusal or Refusal.UNKNOWN
     if refusal is Refusal.NOT_ALLOWED:
         return f"{_WHY[refusal]} {who_can(approval.approvers if approval else ())}"
+    if refusal is Refusal.SAID_ALREADY and approval:
+        count = f"{taken.given} of {taken.required} people have."
+        return f"{_WHY[refusal]} {count} {who_can(approval.undecided)}"
     return _WHY[refusal]
 
 
@@ -67,10 +73,11 @@ def replaced(plan: str) -> str:
     return f"This plan was replaced by plan {_said(plan)}; look at the new one."
 
 
-def only_console(page: str) -> str:
+def only_console(risk: Risk, page: str) -> str:
     """Return the answer to a click that is too little for the risk of a plan."""
     where = f" Review it at {_said(page)}" if page else " Use tocsin run approve."
-    return f"The risk of this change is high: a click in Slack does not approve it.{where}"
+    told = f"The risk of this change is {risk.value}: a click in Slack does not approve it."
+    return f"{told}{where}"
 
 
 def who_can(approvers: Iterable[str]) -> str:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from tocsin_contracts import RunId
 from tocsin_kit.cards import Card
-from tocsin_notifier.channels.slack.view import View
+from tocsin_notifier.channels.slack.view import SURFACE, View
 from tocsin_notifier.ports import Approvals
-
-SURFACE = "slack"
 
 _VALUE = re.compile(
     r"(?P<run>[A-Za-z0-9_-]{1,64})\.(?P<plan>[0-9a-f]{12})"

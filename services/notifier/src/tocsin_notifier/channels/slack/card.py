@@ -143,6 +143,7 @@ def _change(asked: ApprovalRequested | None) -> Iterator[Block]:
         ("Change", changes(plan)),
         ("Risk", "; ".join([plan.risk.value, *plan.risk_reasons])),
         ("What it affects", "; ".join(plan.effects)),
+        ("Needs a yes of", asked.needs),
         ("Decide before", f"{asked.expires_at:%Y-%m-%d %H:%M} UTC"),
         ("Changes have to wait", asked.freeze),
         ("Team", asked.team),
@@ -173,6 +174,10 @@ def _outcome(view: View) -> Iterator[Block]:
         )
         why = f"\n{escaped(line(approval.reason, SENTENCE), SENTENCE)}" if approval.reason else ""
         yield blocks.section(f"*{what}*{why}")
+    if approval and approval.partial and view.waits:
+        said = ", ".join(one.by for one in approval.decisions)
+        count = f"{len(approval.decisions)} of {approval.quorum.people}"
+        yield blocks.section(f"*{count} said yes: {escaped(line(said, WORD), WORD)}*")
     if pull := view.pull:
         words = escaped(line(pull.title), WORD)
         yield blocks.section(f"Pull request: {text.link(pull.url, words)}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from tocsin_contracts import ApprovalRequested, Risk
+from tocsin_contracts import ApprovalRequested
 from tocsin_contracts.views import DecisionKind
 from tocsin_kit import logging
 from tocsin_kit.approvals import Approval
@@ -15,6 +15,7 @@ from tocsin_notifier.channels.slack import answers, blocks, payloads
 from tocsin_notifier.channels.slack.buttons import Ticket
 from tocsin_notifier.channels.slack.card import APPROVE, REJECT, Surroundings
 from tocsin_notifier.channels.slack.payloads import Memory, Payload
+from tocsin_notifier.channels.slack.view import SURFACE
 from tocsin_notifier.channels.slack.voice import Voice
 from tocsin_notifier.ports import Approvals, Runs
 
@@ -133,8 +134,9 @@ class Clicks:
         if asked.plan.short_hash != ticket.plan:
             raise UndecidedError(answers.replaced(asked.plan.short_hash))
         granted = click.answer is DecisionKind.GRANTED
-        if granted and asked.plan.risk is Risk.HIGH:
-            raise UndecidedError(answers.only_console(self._around.page(run.id)))
+        if granted and approval and not approval.quorum.takes(SURFACE):
+            page = self._around.page(run.id)
+            raise UndecidedError(answers.only_console(asked.plan.risk, page))
         if not granted and payload.type != SENT:
             await self._ask_why(payload, click, approval, by)
         else:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tocsin_contracts import (
     AlertRepeated,
+    ApprovalRecorded,
     ApprovalReminded,
     ApprovalRequested,
     BudgetExhausted,
@@ -28,6 +29,7 @@ EVIDENCE = 12
 LOUD = (
     ApprovalRequested,
     ApprovalReminded,
+    ApprovalRecorded,
     BudgetExhausted,
     RunEscalated,
     RunFinished,

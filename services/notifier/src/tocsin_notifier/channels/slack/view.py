@@ -11,7 +11,6 @@ from tocsin_contracts import (
     PullRequestFound,
     PullRequestOpened,
     PullRequestUpdated,
-    Risk,
     RunState,
 )
 from tocsin_contracts.diagnosis import Hypothesis
@@ -19,6 +18,8 @@ from tocsin_contracts.views import ApprovalState
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
+
+SURFACE = "slack"
 
 BEFORE_A_PLAN = (RunState.RECEIVED, RunState.INVESTIGATING, RunState.VALIDATING)
 """In these a plan that was asked for before is asked for no more."""
@@ -69,7 +70,7 @@ class View:
     @property
     def needs_console(self) -> bool:
         """Whether a yes takes more than a click in a chat."""
-        return self.asked is not None and self.asked.plan.risk is Risk.HIGH
+        return self.approval is not None and not self.approval.quorum.takes(SURFACE)
 
     @property
     def pull(self) -> Pull | None:

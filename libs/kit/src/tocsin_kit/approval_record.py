@@ -1,0 +1,133 @@
+"""What is known about an approval, and what becomes of an attempt to decide it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from tocsin_contracts import Decision, RunId
+from tocsin_contracts.views import ApprovalState
+from tocsin_kit.clock import from_millis
+from tocsin_kit.quorum import ONE, Quorum
+
+YES, NO = "yes:", "no:"
+"""Before the name of who said it: the fields of a record that hold what was said."""
+
+
+class Refusal(StrEnum):
+    """Why a decision was not taken."""
+
+    UNKNOWN = "unknown"
+    BAD_TOKEN = "bad_token"  # noqa: S105 - a verdict, not a password
+    ALREADY = "already"
+    PLAN_CHANGED = "plan_changed"
+    EXPIRED = "expired"
+    NOT_ALLOWED = "not_allowed"
+    SELF_APPROVAL = "self_approval"
+    NOT_WAITING = "not_waiting"
+    WRONG_SURFACE = "wrong_surface"
+    SAID_ALREADY = "said_already"
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One approval as it stands; `decisions` holds what was said so far, the oldest first."""
+
+    id: str
+    run_id: RunId
+    plan_hash: str
+    state: ApprovalState
+    expires_at: datetime
+    approvers: tuple[str, ...]
+    decided_by: str = ""
+    decided_at: datetime | None = None
+    reason: str = ""
+    quorum: Quorum = ONE
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def partial(self) -> bool:
+        """Whether somebody has said yes and more people have to."""
+        return self.state is ApprovalState.PENDING and bool(self.decisions)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Those who may decide and have said nothing yet."""
+        said = {one.by for one in self.decisions}
+        return tuple(one for one in self.approvers if one not in said)
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    """The decision that was taken, or the refusal and what is known about it.
+
+    The state is still pending where a yes was taken and more people have to say it.
+    """
+
+    refusal: Refusal | None
+    state: ApprovalState | None
+    decided_by: str = ""
+    decided_at: datetime | None = None
+    given: int = 1
+    required: int = 1
+
+
+def approval_id(run_id: RunId, plan_hash: str) -> str:
+    """Return the id of the approval of a plan: the same plan has the same approval."""
+    return f"{run_id}.{plan_hash[:12]}"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Write names the way the scripts look for one: each between line ends."""
+    return "\n".join(["", *sorted(set(names)), ""])
+
+
+def written(quorum: Quorum) -> dict[str, str]:
+    """Return the fields of a record that say what makes a yes whole."""
+    return {
+        "people": str(quorum.people),
+        "alone": listed(quorum.alone),
+        "refused": listed(quorum.refused),
+    }
+
+
+def parsed(run_id: RunId, record: dict[str, str]) -> Approval | None:
+    """Return the approval that a record holds; None for one that holds none."""
+    if "state" not in record:
+        return None
+    decided = record.get("decided_at")
+    said = [value for name, value in record.items() if name.startswith((YES, NO))]
+    decisions = [Decision.model_validate_json(one) for one in said]
+    return Approval(
+        id=approval_id(run_id, record["plan_hash"]),
+        run_id=run_id,
+        plan_hash=record["plan_hash"],
+        state=ApprovalState(record["state"]),
+        expires_at=from_millis(record["expires"]),
+        approvers=_names(record, "approvers"),
+        decided_by=record.get("decided_by", ""),
+        decided_at=from_millis(decided) if decided else None,
+        reason=record.get("reason", ""),
+        quorum=Quorum(
+            people=int(record.get("people", "1")),
+            alone=_names(record, "alone"),
+            refused=_names(record, "refused"),
+        ),
+        decisions=tuple(sorted(decisions, key=lambda one: (one.decided_at, one.by))),
+    )
+
+
+def redeemed(verdict: str, known: list[str]) -> Redeemed:
+    """Return what a script answered."""
+    state, who, when, given, required = known
+    return Redeemed(
+        refusal=None if verdict == "ok" else Refusal(verdict),
+        state=ApprovalState(state) if state else None,
+        decided_by=who,
+        decided_at=from_millis(when) if when else None,
+        given=int(given or 1),
+        required=int(required or 1),
+    )
+
+
+def _names(record: dict[str, str], field: str) -> tuple[str, ...]:
+    return tuple(record.get(field, "").strip("\n").splitlines())
