@@ -234,10 +234,7 @@ def _titled(title: str, *lines: str) -> Text:
 
 
 def _indented(title: str, lines: Iterable[str]) -> Text:
-    text = Text().append(title, "bold")
-    for line in lines:
-        text.append(f"\n  {line}")
-    return text
+    return Text().append(title, "bold").append("".join(f"\n  {line}" for line in lines))
 
 
 def _workload(run: RunSummary) -> str:
