@@ -3,17 +3,19 @@
 import json
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 import yaml
 
 from tocsin_agents.instructions.file import InstructionsFile
-from tocsin_agents.limits.budgets import Limits
+from tocsin_agents.limits.budgets import Limit, Limits
 from tocsin_agents.limits.ledger import MemoryLedger
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.outputs import PAGE_CHARACTERS, READ_OUTPUT
 from tocsin_agents.loop.state import TYPES
-from tocsin_agents.models.port import ModelAwayError, ModelRefusedError
+from tocsin_agents.models.port import ModelAwayError, ModelRefusedError, Usage
+from tocsin_agents.models.prices import Price
 from tocsin_cluster.clusters import NamedClusters
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_contracts import Amounts, BudgetExhausted, HypothesisFormed, RunState
@@ -313,3 +315,16 @@ async def test_a_transcript_without_a_beginning_is_named_and_the_rest_is_replaye
     assert found.differences == (
         "the model's part cannot be replayed: how the investigation began was not recorded",
     )
+
+
+async def test_a_call_that_there_was_no_money_for_is_not_made_again_either(place, redis):
+    dear = ScriptedModel(
+        looks(usage=Usage(input_tokens=10, cost=Decimal("19.9"))),
+        price=Price(input=Decimal(1000), output=Decimal(1000)),
+    )
+    limits = Limits(run=Limit(money=Decimal(20)), soft=None)
+    handlers, _ = replace(place, engine=replace(place.engine, limits=limits)).worker(dear)
+    told = await handlers.on_incident_opened(OPENED)
+    assert "the next call costs" in told.why
+    found = await replayed(redis)
+    assert (found.differences, found.now) == ((), summary(told))

@@ -190,6 +190,14 @@ async def test_a_price_of_ones_own_prices_a_server_of_ones_own(server):
     assert answer.usage.cost == Decimal("0.0044")
 
 
+async def test_the_price_is_known_before_a_model_is_asked_or_it_is_unknown(server):
+    own = Price(input=Decimal(100), output=Decimal(1000))
+    assert await model(server, price=own).price() == own
+    assert await model(server).price() is None
+    assert (await LiteLlm("openai/gpt-5-mini", Access(), PATIENT).price()).input > 0
+    assert await LiteLlm("openai/nobody-sells-it", Access(), PATIENT).price() is None
+
+
 async def test_text_is_told_before_the_answer_is_whole(server):
     told, rest = [], asyncio.Event()
 

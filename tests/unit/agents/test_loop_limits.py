@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 from pydantic import BaseModel
+from structlog.testing import capture_logs
 
 from tocsin_agents.agent import Agent
 from tocsin_agents.limits.budgets import CallLimit, Limit, Limits, UnknownPrice
@@ -14,6 +15,7 @@ from tocsin_agents.loop.prompting import size
 from tocsin_agents.loop.running import Loop
 from tocsin_agents.messages import Role
 from tocsin_agents.models.port import Usage
+from tocsin_agents.models.prices import Price
 from tocsin_contracts import Amounts, BudgetScope, Extension, Measure
 from tocsin_kit.spending import Spending
 from tocsin_testing.agents import FakeTool, invocation, work
@@ -301,3 +303,67 @@ async def test_who_wrote_a_text_before_may_still_give_a_result_when_nothing_more
     assert paused.paused
     found = await loop.resume(work(), Extension(by="ana", granted=False), invocation())
     assert (found.outcome.ending, found.outcome.data) == (Ending.LIMITED, {"cause": "memory"})
+
+
+DEAR = Price(input=Decimal(1000), output=Decimal(1000))
+"""A tenth of a cent for a token: a question of some hundred tokens costs as many of them."""
+
+MONEY = [
+    (BudgetScope.CALL, {"call": CallLimit(money=Decimal("0.05"))}),
+    (BudgetScope.RUN, {"run": Limit(money=Decimal("0.05"))}),
+    (BudgetScope.SOURCE, {"source": Limit(money=Decimal("0.05"))}),
+    (BudgetScope.DAY, {"day": Limit(money=Decimal("0.05"))}),
+]
+
+
+@pytest.mark.parametrize(("scope", "limits"), MONEY, ids=[scope for scope, _ in MONEY])
+async def test_a_call_that_costs_more_than_the_money_left_is_not_made(scope, limits):
+    model = ScriptedModel("Never.", price=DEAR)
+    found = await ran(agent(model), engine(**limits))
+    assert model.questions == []
+    over = found.outcome.exhausted
+    assert (found.outcome.ending, over.measure, over.scope) == (
+        Ending.LIMITED,
+        Measure.MONEY,
+        scope,
+    )
+    assert (over.used, over.limit) == (0, Decimal("0.05"))
+    assert f"money of the {scope.value}: 0 of 0.05, and the next call costs" in found.outcome.why
+
+
+async def test_what_was_spent_before_counts_and_a_run_ends_with_what_it_has():
+    usage = Usage(input_tokens=10, output_tokens=5, cost=Decimal("1.95"))
+    model = ScriptedModel(*looks(5, usage), price=DEAR)
+    found = await ran(agent(model), engine(Limit(money=Decimal(2))))
+    assert len(model.questions) == 1
+    assert (found.outcome.ending, found.outcome.text) == (Ending.LIMITED, "look 1")
+    over = found.outcome.exhausted
+    assert (over.measure, over.used, over.limit) == (Measure.MONEY, Decimal("1.95"), 2)
+
+
+async def test_more_money_that_people_give_pays_for_the_call():
+    usage = Usage(input_tokens=10, output_tokens=5, cost=Decimal("1.5"))
+    model = ScriptedModel(*looks(1, usage), "Memory.", price=DEAR)
+    loop = Loop(agent(model), engine(Limit(money=Decimal("1.6")), soft=0.5))
+    assert (await loop.run(work(), invocation())).paused.measure is Measure.MONEY
+    more = Extension(by="ana", amounts=Amounts(money=Decimal(20)))
+    found = await loop.resume(work(), more, invocation())
+    assert (found.outcome.ending, found.outcome.text) == (Ending.ANSWERED, "Memory.")
+
+
+async def test_a_price_that_nobody_knows_stops_no_call_and_is_said_once():
+    model = ScriptedModel(*looks(2), "Memory.", name="own/model")
+    with capture_logs() as lines:
+        found = await ran(agent(model), engine(Limit(money=Decimal(1)), day=Limit(money=1)))
+    assert found.outcome.ending is Ending.ANSWERED
+    said = [line for line in lines if line["event"] == "agents.price_unknown"]
+    assert [line["model"] for line in said] == ["own/model"]
+
+
+async def test_without_a_limit_of_money_nobody_asks_for_a_price():
+    class Priceless(ScriptedModel):
+        async def price(self):
+            raise LookupError("nobody may ask")
+
+    found = await ran(agent(Priceless("Memory."), tools=()), engine())
+    assert found.outcome.ending is Ending.ANSWERED

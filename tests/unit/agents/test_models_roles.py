@@ -55,6 +55,12 @@ def test_every_role_has_its_setting(role):
     assert roles.model(settings, role).name == "own/own"
 
 
+async def test_the_price_of_a_role_is_that_of_the_model_that_is_asked_first():
+    prices = {"a/a": {"input": 1, "output": 2}, "b/b": {"input": 3, "output": 4}}
+    settings = Settings(model="a/a", model_fallbacks=("b/b",), model_prices=prices)
+    assert (await roles.model(settings, ModelRole.RCA).price()).input == Decimal(1)
+
+
 @pytest.mark.parametrize("name", ["gpt-5", "/x", "openai/"])
 def test_a_name_without_its_provider_stops_the_service_with_an_example(name):
     with pytest.raises(PermanentError, match="write provider/name, such as"):

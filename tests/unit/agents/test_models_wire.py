@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tocsin_agents.messages import Message, Role, ToolCall
 from tocsin_agents.models import wire
-from tocsin_agents.models.gathering import Counted, Gathering
+from tocsin_agents.models.gathering import Gathering
 from tocsin_agents.models.port import OfferedTool, Question
+from tocsin_agents.models.prices import Counted
 
 PART = st.text("abcxyz019_-", min_size=1, max_size=50)
 NAME = st.builds("{}.{}".format, PART, PART)

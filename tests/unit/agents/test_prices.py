@@ -5,8 +5,7 @@ from decimal import Decimal
 import pytest
 from pydantic import ValidationError
 
-from tocsin_agents.models.gathering import Counted
-from tocsin_agents.models.prices import Price
+from tocsin_agents.models.prices import Counted, Price
 
 LIST = {
     "gpt-x": {
@@ -60,3 +59,17 @@ def test_above_the_first_tier_nobody_knows():
 def test_a_price_is_never_negative():
     with pytest.raises(ValidationError):
         Price(input=Decimal(-1), output=Decimal(1))
+
+
+@pytest.mark.parametrize(
+    ("price", "least"),
+    [
+        (Price(input=2, output=9), Decimal(2)),
+        (Price(input=2, output=9, cached=Decimal("0.5"), written=3), Decimal("0.5")),
+        (Price(input=2, output=9, cached=4), Decimal(2)),
+        (Price(input=0, output=9), Decimal(0)),
+        (Price(input=2, output=9, most_input=1000), None),
+    ],
+)
+def test_the_least_that_a_question_costs_is_its_input_at_the_lowest_price(price, least):
+    assert price.least(1_000_000) == least

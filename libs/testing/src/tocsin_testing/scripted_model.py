@@ -10,6 +10,7 @@ from typing import Any
 
 from tocsin_agents.messages import ToolCall
 from tocsin_agents.models.port import Answer, OnText, Question, Usage
+from tocsin_agents.models.prices import Price
 from tocsin_kit.errors import TocsinError
 
 _PIECES = re.compile(r"\S+\s*|\s+")
@@ -37,8 +38,11 @@ class ScriptedModel:
     `stalled` is set as soon as an answer waits for its gate. A question too many fails the test.
     """
 
-    def __init__(self, *script: Line, name: str = "scripted/model") -> None:
+    def __init__(
+        self, *script: Line, name: str = "scripted/model", price: Price | None = None
+    ) -> None:
         self._name = name
+        self._price = price
         self._script = list(script)
         self.questions: list[Question] = []
         self.stalled = asyncio.Event()
@@ -47,6 +51,10 @@ class ScriptedModel:
     def name(self) -> str:
         """What it is called."""
         return self._name
+
+    async def price(self) -> Price | None:
+        """Return what the test says that it costs."""
+        return self._price
 
     @property
     def left(self) -> int:

@@ -78,3 +78,9 @@ class Limits(Value):
     transfers: int = Field(default=5, ge=0)
     soft: float | None = Field(default=0.8, gt=0, le=1)
     unknown_price: UnknownPrice = UnknownPrice.COUNT
+
+    @property
+    def of_money(self) -> bool:
+        """Whether any of them is of money."""
+        every = (self.call.money, self.run.money, self.source.money, self.day.money)
+        return any(most is not None for most in every)

@@ -18,6 +18,14 @@ def used_up(
     return None
 
 
+def too_dear(limit: Limit, spent: Spending, scope: BudgetScope, least: Decimal) -> Exhausted | None:
+    """Return the limit of money of which less is left than a call costs at least."""
+    used = Decimal(spent.money)
+    if limit.money is None or used + least <= limit.money:
+        return None
+    return Exhausted(measure=Measure.MONEY, scope=scope, used=used, limit=limit.money)
+
+
 def unpriced(
     limit: Limit, spent: Spending, scope: BudgetScope, policy: UnknownPrice
 ) -> Exhausted | None:

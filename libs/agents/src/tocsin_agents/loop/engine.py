@@ -24,6 +24,7 @@ class Engine:
 
     `at_once` is how many tools of one answer run at a time. A tool that runs when the run is
     cancelled has `grace_seconds` to end, so that its result is kept. `clock` counts seconds.
+    `unpriced` are the models of which the log knows already that nobody knows their price.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -36,6 +37,7 @@ class Engine:
     grace_seconds: float = 7
     clock: Callable[[], float] = time.monotonic
     nonce: Callable[[], str] = _nonce
+    unpriced: set[str] = field(default_factory=set)
 
     @property
     def meter(self) -> Meter:

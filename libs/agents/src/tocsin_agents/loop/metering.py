@@ -1,12 +1,23 @@
 """What a run has left: looked at before every call, counted after it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from tocsin_agents.limits.budgets import Limit, Limits
-from tocsin_agents.limits.checking import unpriced, used_up
+from tocsin_agents.limits.checking import too_dear, unpriced, used_up
 from tocsin_agents.limits.ledger import Ledger
 from tocsin_contracts import Amounts, BudgetScope, Exhausted
 from tocsin_kit.spending import Spending
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A limit, and what was spent of it."""
+
+    limit: Limit
+    spent: Spending
+    scope: BudgetScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +31,32 @@ class Meter:
         """Return the run's limit with what people added."""
         return self.limits.run.extended(extended)
 
-    async def hard(self, spent: Spending, extended: Amounts, source: str) -> Exhausted | None:
-        """Return the limit that allows no further call of a model, if one does."""
+    async def accounts(
+        self, spent: Spending, extended: Amounts, source: str
+    ) -> tuple[Account, ...]:
+        """Return what a call of a model is paid from."""
         of_source, of_day = await self.ledger.today(source)
         of_run = self.of_run(extended).model_copy(update={"tool_calls": None})
-        accounts = (
-            (of_run, spent, BudgetScope.RUN),
-            (self.limits.source, of_source, BudgetScope.SOURCE),
-            (self.limits.day, of_day, BudgetScope.DAY),
+        return (
+            Account(of_run, spent, BudgetScope.RUN),
+            Account(self.limits.source, of_source, BudgetScope.SOURCE),
+            Account(self.limits.day, of_day, BudgetScope.DAY),
         )
-        for limit, used, scope in accounts:
-            over = used_up(limit, used, scope) or self._unpriced(limit, used, scope)
+
+    def hard(self, accounts: Sequence[Account]) -> Exhausted | None:
+        """Return the limit that allows no further call of a model, if one does."""
+        for one in accounts:
+            over = used_up(one.limit, one.spent, one.scope)
+            over = over or self._unpriced(one.limit, one.spent, one.scope)
             if over:
                 return over
         return None
+
+    def too_dear(self, accounts: Sequence[Account], least: Decimal) -> Exhausted | None:
+        """Return the limit of money that does not allow a call which costs so much at least."""
+        call = Account(Limit(money=self.limits.call.money), Spending(), BudgetScope.CALL)
+        overs = (too_dear(one.limit, one.spent, one.scope, least) for one in (call, *accounts))
+        return next((over for over in overs if over), None)
 
     def last(self, spent: Spending, extended: Amounts) -> Exhausted | None:
         """Return the limit of the run that leaves room for a last answer only, if one does."""

@@ -8,6 +8,7 @@ from langgraph.types import interrupt
 
 from tocsin_agents.callbacks import first, recovered
 from tocsin_agents.loop.acting import Acting
+from tocsin_agents.loop.affording import Affording
 from tocsin_agents.loop.asking import Asking, Said
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.finishing import finish_text
@@ -68,21 +69,24 @@ class Nodes:
         if turn.invocation.cancel.requested:
             _drop(turn)
             return
-        over = await self.engine.meter.hard(
-            turn.spent, turn.was["extended"], turn.invocation.source
-        )
-        if over:
+        meter, extended = self.engine.meter, turn.was["extended"]
+        accounts = await meter.accounts(turn.spent, extended, turn.invocation.source)
+        if over := meter.hard(accounts):
             turn.end(Ending.LIMITED, _last_words(turn), str(over), over)
             return
         if not turn.was["entered"] and await _entered(turn):
             return
         tools = await self._tools(turn)
         if not turn.closing and (tools or self.team.reachable(turn.agent.name)):
-            turn.set["closing"] = self.engine.meter.last(turn.spent, turn.was["extended"])
+            turn.set["closing"] = meter.last(turn.spent, extended)
         question = await Prompting(self.team, self.engine).question(turn, tools)
         if (needed := size(question)) > (most := self.engine.limits.call.tokens):
             over = _over(Measure.TOKENS, BudgetScope.CALL, needed, most)
             turn.end(Ending.LIMITED, _last_words(turn), str(over), over)
+            return
+        refusal = await Affording(self.engine).refusal(turn.agent.model, question, accounts)
+        if refusal:
+            turn.end(Ending.LIMITED, _last_words(turn), str(refusal), refusal.over)
             return
         said = await Asking(self.engine).ask(turn, question)
         await self._take(turn, said, allowed=bool(question.tools))

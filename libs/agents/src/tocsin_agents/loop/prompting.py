@@ -77,8 +77,12 @@ class Prompting:
 
 def size(question: Question) -> int:
     """Return about how many tokens a question and its answer take at most."""
-    told = sum(map(tokens, question.messages)) + sum(map(_tokens, question.tools))
-    return told + question.most_tokens
+    return asked(question) + question.most_tokens
+
+
+def asked(question: Question) -> int:
+    """Return about how many tokens a question takes."""
+    return sum(map(tokens, question.messages)) + sum(map(_tokens, question.tools))
 
 
 def _view(turn: Turn) -> tuple[Sequence[Message], int]:

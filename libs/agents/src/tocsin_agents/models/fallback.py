@@ -10,6 +10,7 @@ from tocsin_agents.models.port import (
     OnText,
     Question,
 )
+from tocsin_agents.models.prices import Price
 from tocsin_agents.models.telling import Telling
 from tocsin_kit import logging
 
@@ -26,6 +27,10 @@ class Fallback:
     def name(self) -> str:
         """The name of the first."""
         return self._models[0].name
+
+    async def price(self) -> Price | None:
+        """Return the price of the first."""
+        return await self._models[0].price()
 
     async def answer(self, question: Question, on_text: OnText | None = None) -> Answer:
         """Return the first answer. If one was only away, so are all: another time may do."""

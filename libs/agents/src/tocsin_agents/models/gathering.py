@@ -5,17 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tocsin_agents.messages import ToolCall
+from tocsin_agents.models.prices import Counted
 from tocsin_agents.models.wire import Names
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """The tokens of one call: `cached` were read from a cache and `written` into it, of `input`."""
-
-    input: int = 0
-    cached: int = 0
-    written: int = 0
-    output: int = 0
 
 
 @dataclass(slots=True)

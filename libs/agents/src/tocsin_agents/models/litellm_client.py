@@ -12,7 +12,7 @@ from typing import Any
 from tocsin_agents.models import wire
 from tocsin_agents.models.access import Access, Patience
 from tocsin_agents.models.failures import Failure
-from tocsin_agents.models.gathering import Counted, Gathering
+from tocsin_agents.models.gathering import Gathering
 from tocsin_agents.models.port import (
     Answer,
     ModelAwayError,
@@ -21,7 +21,7 @@ from tocsin_agents.models.port import (
     Question,
     Usage,
 )
-from tocsin_agents.models.prices import Price
+from tocsin_agents.models.prices import Counted, Price
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.untrusted import line
 
@@ -60,6 +60,12 @@ class LiteLlm:
     def name(self) -> str:
         """What the operator calls it."""
         return self._name
+
+    async def price(self) -> Price | None:
+        """Return the operator's price or the listed one; None if nobody knows."""
+        if self._price or self._access.url:
+            return self._price
+        return self._known_price(await asyncio.to_thread(_library))
 
     async def answer(self, question: Question, on_text: OnText | None = None) -> Answer:
         """Ask, and tell the text as it comes. Raises ModelAwayError or ModelRefusedError."""
@@ -149,16 +155,19 @@ class LiteLlm:
         )
 
     def _usage(self, library: Any, used: Counted) -> Usage:
-        """The public list says nothing about a server of the operator's own."""
-        price = self._price
-        if price is None and not self._access.url:
-            price = Price.listed(library.model_cost, self._name)
+        price = self._known_price(library)
         return Usage(
             input_tokens=used.input,
             cached_tokens=used.cached,
             output_tokens=used.output,
             cost=None if price is None else price.of(used),
         )
+
+    def _known_price(self, library: Any) -> Price | None:
+        """The public list says nothing about a server of the operator's own."""
+        if self._price or self._access.url:
+            return self._price
+        return Price.listed(library.model_cost, self._name)
 
     def _failure(self, error: Any) -> Failure:
         error = getattr(error, "original_exception", None) or error

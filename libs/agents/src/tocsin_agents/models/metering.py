@@ -12,6 +12,7 @@ from tocsin_agents.models.port import (
     Question,
     Usage,
 )
+from tocsin_agents.models.prices import Price
 from tocsin_kit.metrics import Counter
 
 CALLS = Counter("tocsin_model_calls_total", "Calls of models, by how they ended.", ["model", "end"])
@@ -41,6 +42,10 @@ class Metered:
     def name(self) -> str:
         """The name of the model itself."""
         return self._model.name
+
+    async def price(self) -> Price | None:
+        """Return the price of the model itself."""
+        return await self._model.price()
 
     async def answer(self, question: Question, on_text: OnText | None = None) -> Answer:
         """Ask, count, and tell what it used."""

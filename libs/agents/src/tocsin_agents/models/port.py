@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from tocsin_agents.messages import Message, ToolCall
+from tocsin_agents.models.prices import Price
 from tocsin_contracts.base import Value
 from tocsin_kit.errors import PermanentError, TransientError
 
@@ -82,6 +83,9 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """What it is called in evidence, metrics and bills."""
+
+    async def price(self) -> Price | None:
+        """Return what the model that is asked first costs; None if nobody knows."""
 
     async def answer(self, question: Question, on_text: OnText | None = None) -> Answer:
         """Return the whole answer; what is cancelled stops at once and is not paid further."""

@@ -2,15 +2,24 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tocsin_agents.models.gathering import Counted
-
 _MILLION = Decimal(1_000_000)
 _TIER = re.compile(r"_above_(\d+)k_tokens$")
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The tokens of one call: `cached` were read from a cache and `written` into it, of `input`."""
+
+    input: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0
 
 
 class Price(BaseModel):
@@ -36,6 +45,16 @@ class Price(BaseModel):
         plain = max(0, used.input - used.cached - used.written)
         paid = plain * self.input + used.cached * cached + used.written * written
         return (paid + used.output * self.output) / _MILLION
+
+    def least(self, tokens: int) -> Decimal | None:
+        """Return the least that a call with so many tokens of input costs; None if nobody knows.
+
+        That is all of them at the lowest price there is for input, and no answer.
+        """
+        if self.most_input is not None and tokens > self.most_input:
+            return None
+        rates = (self.input, self.cached, self.written)
+        return tokens * min(rate for rate in rates if rate is not None) / _MILLION
 
     @classmethod
     def listed(cls, prices: Mapping[str, Mapping[str, Any]], model: str) -> Self | None:

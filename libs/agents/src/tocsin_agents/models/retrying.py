@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from random import SystemRandom
 
 from tocsin_agents.models.port import Answer, Model, ModelAwayError, OnText, Question
+from tocsin_agents.models.prices import Price
 from tocsin_agents.models.telling import Telling
 from tocsin_kit import logging
 
@@ -42,6 +43,10 @@ class Retrying:
     def name(self) -> str:
         """The name of the model itself."""
         return self._model.name
+
+    async def price(self) -> Price | None:
+        """Return the price of the model itself."""
+        return await self._model.price()
 
     async def answer(self, question: Question, on_text: OnText | None = None) -> Answer:
         """Return the first answer; raise what the last try raised."""

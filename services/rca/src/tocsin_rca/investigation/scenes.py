@@ -132,12 +132,14 @@ class Written:
 
     async def began(self, scene: "Scene") -> None:
         """Write it, unless an earlier worker did: the conversation began with that."""
+        price = await scene.model.price() if self.limits.of_money else None
         told = Beginning(
             at=scene.now,
             clusters=scene.clusters,
             model=scene.model.name,
             limits=self.limits,
             sub_agents=scene.sub_agents,
+            price=price,
         )
         await self.scribe.once("begin", told)
 

@@ -7,6 +7,7 @@ from pydantic import AwareDatetime
 
 from tocsin_agents.limits.budgets import Limits
 from tocsin_agents.models.port import Answer
+from tocsin_agents.models.prices import Price
 from tocsin_agents.tools.port import ToolResult, ToolSpec
 from tocsin_contracts import ClusterContext, Extension, Value
 from tocsin_kit.spending import Spending
@@ -15,13 +16,17 @@ from tocsin_rca.recording.tape import Heard
 
 
 class Beginning(Value):
-    """What an investigation began with, beside what the analyzers knew."""
+    """What an investigation began with, beside what the analyzers knew.
+
+    `price` is what the model was known to cost, where a limit depends on that.
+    """
 
     at: AwareDatetime
     clusters: ClusterContext
     model: str
     limits: Limits
     sub_agents: tuple[str, ...] = ()
+    price: Price | None = None
 
 
 class Part(Value):

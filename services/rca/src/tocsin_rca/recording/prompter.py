@@ -16,6 +16,7 @@ from tocsin_agents.models.port import (
     OnText,
     Question,
 )
+from tocsin_agents.models.prices import Price
 from tocsin_agents.tools.port import Identity, Tool, ToolContext, ToolResult, ToolSpec
 from tocsin_contracts import Extension, Value
 from tocsin_kit.errors import PermanentError
@@ -98,6 +99,10 @@ class Prompter:
         """Count nothing: what was spent then is known."""
         del spent
         return await self.today(source)
+
+    async def price(self) -> Price | None:
+        """Return what the model was known to cost then."""
+        return self.beginning.price
 
     async def answer(self, question: Question, on_text: OnText | None = None) -> Answer:
         """Return what the model answered to this very question then."""

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from tocsin_agents.limits.ledger import Ledger
 from tocsin_agents.models.port import Answer, Model, ModelAwayError, OnText, Question
+from tocsin_agents.models.prices import Price
 from tocsin_agents.tools.port import Identity, Tool, ToolContext, ToolResult, Toolset, ToolSpec
 from tocsin_contracts import RunId, Value
 from tocsin_kit import logging
@@ -134,6 +135,10 @@ class RecordedModel:
     def name(self) -> str:
         """The name of the model itself."""
         return self._model.name
+
+    async def price(self) -> Price | None:
+        """Return the price of the model itself."""
+        return await self._model.price()
 
     async def answer(self, question: Question, on_text: OnText | None = None) -> Answer:
         """Ask, and write down what was answered, or why it was not."""
