@@ -15,6 +15,7 @@ from tocsin_gateway.console import rendering, site
 from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.sessions import Sessions
 from tocsin_gateway.live.hub import Hub
+from tocsin_kit.quorum import Quorum
 from tocsin_testing import build
 from tocsin_testing.build import NOW, RUN
 from tocsin_testing.crowd import FakeLateNews
@@ -126,7 +127,7 @@ async def browser():
     return await Browser(WAITING, ENDED).enter()
 
 
-GETS = ["/", "/runs/r1", "/runs/r1/events.json", "/events"]
+GETS = ["/", "/runs", "/runs.json", "/runs.csv", "/runs/r1", "/runs/r1/events.json", "/events"]
 POSTS = ["/runs/r1/approve", "/runs/r1/reject", "/runs/r1/cancel", "/logout"]
 
 
@@ -241,7 +242,7 @@ async def test_a_session_ends_by_itself(browser):
     assert (await browser.get("/")).status_code == 303
 
 
-EVERY = [*GETS[:3], "/login", "/nowhere", "/runs/nobody", "/static/console.css", "/static/x"]
+EVERY = [*GETS[:-1], "/login", "/nowhere", "/runs/nobody", "/static/console.css", "/static/x"]
 
 
 @pytest.mark.parametrize("inside", [True, False])
@@ -260,7 +261,7 @@ async def test_p3_every_answer_forbids_foreign_code_and_frames(path, inside):
     assert ("no-store" in headers["cache-control"]) is not (path == "/static/console.css")
 
 
-@pytest.mark.parametrize("path", ["/", "/login", "/runs/r1", "/runs/nobody"])
+@pytest.mark.parametrize("path", ["/", "/runs", "/login", "/runs/r1", "/runs/nobody"])
 async def test_p3_no_page_has_script_or_style_of_its_own(browser, path):
     for tag, told in Page((await browser.get(path)).text).tags:
         assert tag != "style"
@@ -296,13 +297,14 @@ async def test_what_was_decided_already_waits_no_more(browser):
     assert "Waiting for you 0" in (await browser.page("/")).text
 
 
-@pytest.mark.parametrize("path", ["/", "/runs/r1", "/runs/r1/events.json"])
+@pytest.mark.parametrize("path", GETS[:-1])
 async def test_p7_a_store_that_is_away_is_never_shown_as_nothing_to_do(browser, path):
     browser.runs.down = outage()
     answer = await browser.get(path)
     assert answer.status_code == 503
     assert "unknown right now" in answer.text
     assert "No plan waits" not in answer.text
+    assert "no runs" not in answer.text
 
 
 async def test_a_run_is_shown_with_all_that_a_decision_needs(browser):
@@ -477,7 +479,7 @@ def hostile():
     ), plan
 
 
-@pytest.mark.parametrize("path", ["/", "/runs/r1"])
+@pytest.mark.parametrize("path", ["/", "/runs", "/runs/r1"])
 async def test_p3_what_others_wrote_is_text_and_nothing_in_it_is_hidden(path):
     run, plan = hostile()
     browser = await Browser(run).enter()
@@ -485,7 +487,7 @@ async def test_p3_what_others_wrote_is_text_and_nothing_in_it_is_hidden(path):
     browser.approvals.approvals[RUN, plan.plan_hash] = approval
     text = (await browser.get(path)).text
     page = Page(text)
-    assert "<script>alert(1)</script>" in page.text
+    assert "<script>alert(1)</script><img" in page.text
     assert "{{7*7}}" in page.text
     assert [told["src"] for tag, told in page.tags if tag == "img"] == [rendering.asset("icon.svg")]
     assert not any(link.startswith("javascript") for link in page.links)
@@ -508,3 +510,65 @@ async def test_the_api_keeps_its_own_door_and_words(browser):
 async def test_what_is_sent_to_every_page_is_small():
     assert sum(len(rendering.content(name)) for name in rendering.STATIC) < 60_000
     assert len(rendering.content("console.js")) <= 10_000
+
+
+async def test_runs_are_listed_with_what_became_of_them(browser):
+    page = await browser.page("/runs")
+    assert "2 runs of the newest 2" in page.text
+    assert {"/runs/r1", "/runs/r2"} <= set(page.links)
+    assert "Nobody knows the cause." in page.text
+
+
+async def test_a_search_is_an_address_that_can_be_shared(browser):
+    page = await browser.page("/runs?state=escalated")
+    assert "1 run of the newest 1 that are escalated" in page.text
+    assert "/runs/r1" not in page.links
+    assert "/runs.csv?state=escalated" in page.links
+    assert ("input", "escalated") in [
+        (tag, told.get("value")) for tag, told in page.tags if "checked" in told
+    ]
+
+
+async def test_a_search_that_finds_nothing_says_how_far_it_looked(browser):
+    page = await browser.page("/runs?q=nothing")
+    assert "No run matches. The newest 2 runs were looked through." in page.text
+
+
+async def test_a_list_without_runs_says_that_it_looked():
+    page = await (await Browser().enter()).page("/runs")
+    assert "There are no runs. The store was asked just now" in page.text
+
+
+async def test_a_facet_that_is_none_is_told_with_those_that_are(browser):
+    answer = await browser.get("/runs?state=nowhere")
+    assert answer.status_code == 422
+    assert "awaiting_approval" in answer.text
+
+
+async def test_older_runs_are_on_the_next_page():
+    runs = [build.run(build.alert_accepted(run_id=f"n{number}")) for number in range(60)]
+    browser = await Browser(*runs).enter()
+    first, second = await browser.page("/runs"), await browser.page("/runs?page=2")
+    assert "/runs?page=2" in first.links
+    assert "/runs?" in second.links
+    assert ("/runs/n0" in first.links, "/runs/n59" in second.links) == (True, True)
+    assert "Page 2 of 2" in (await browser.page("/runs?page=99")).text
+
+
+async def test_what_was_found_is_exported_whole(browser):
+    told = (await browser.get("/runs.json?state=escalated")).json()["runs"]
+    assert [(run["run_id"], run["source"]) for run in told] == [("r2", "alertmanager")]
+    answer = await browser.get("/runs.csv?state=escalated")
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert "attachment" in answer.headers["content-disposition"]
+    assert answer.text.splitlines()[1].startswith("r2,escalated,")
+
+
+async def test_a_plan_that_takes_two_people_says_how_many_have_said_yes(browser):
+    both = Quorum(people=2)
+    browser.approvals.approvals[RUN, PLAN] = build.approval(quorum=both)
+    answer = await browser.press("/runs/r1", "/runs/r1/approve")
+    assert answer.headers["location"] == "/runs/r1?done=recorded"
+    page = await browser.page("/runs/r1?done=recorded")
+    assert "You said yes. It takes more people" in page.text
+    assert "1 of 2 have said yes: ana." in page.text

@@ -1,15 +1,17 @@
 """The pages and what their buttons do; every decision goes the way that those of the API go."""
 
 import json
+from collections.abc import Sequence
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_gateway.api import Api
-from tocsin_gateway.console import forms, story
-from tocsin_gateway.console.desk import Desk
+from tocsin_gateway.console import exports, forms, story
+from tocsin_gateway.console.desk import Desk, Listed
 from tocsin_gateway.console.rendering import Renderer
+from tocsin_gateway.console.search import LOOKED_THROUGH, PAGE, Search, page_of
 from tocsin_gateway.console.sessions import Session
 from tocsin_gateway.live import sse
 from tocsin_gateway.live.hub import Hub
@@ -39,6 +41,37 @@ class Pages:
         del request
         waiting = await self._desk.inbox(session.who)
         return self._renderer.page("inbox.html", session=session, waiting=waiting)
+
+    async def runs(self, request: Request, session: Session) -> Response:
+        """Show the runs that were looked for, a page of them."""
+        search = Search.of(request.query_params)
+        runs = await self._listed(search)
+        found = search.found(runs)
+        pages = max(1, -(-len(found) // PAGE))
+        page = min(page_of(request.query_params), pages)
+        return self._renderer.page(
+            "runs.html",
+            session=session,
+            search=search,
+            facets=search.facets(runs),
+            found=found[(page - 1) * PAGE : page * PAGE],
+            total=len(found),
+            looked=len(runs),
+            page=page,
+            pages=pages,
+        )
+
+    async def runs_json(self, request: Request, session: Session) -> Response:
+        """Return all that were looked for, for a program."""
+        del session
+        search = Search.of(request.query_params)
+        return exports.as_json(search.found(await self._listed(search)))
+
+    async def runs_csv(self, request: Request, session: Session) -> Response:
+        """Return all that were looked for, for a spreadsheet."""
+        del session
+        search = Search.of(request.query_params)
+        return exports.as_csv(search.found(await self._listed(search)))
 
     async def run(self, request: Request, session: Session) -> Response:
         """Show one run."""
@@ -90,6 +123,9 @@ class Pages:
             return await self._refused(request, session, error)
         waits = taken.decision.value == ApprovalState.PENDING.value
         return _back(request, "recorded" if waits else "approved" if granted else "rejected")
+
+    async def _listed(self, search: Search) -> Sequence[Listed]:
+        return await self._desk.listed(LOOKED_THROUGH, search.only_state)
 
     async def _ours(self, request: Request, session: Session) -> dict[str, str]:
         fields = await forms.read(request)
