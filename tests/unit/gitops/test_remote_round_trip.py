@@ -63,6 +63,8 @@ async def test_a_pull_request_from_its_first_commit_to_its_merge(fake, tmp_path)
     assert await source.branch(repo, BRANCH) == opened.commit
     assert await source.show(repo, opened.commit, "apps/a.yaml") == b"memory: 256Mi\n"
     assert await source.pulls(repo, BRANCH) == await source.open_pulls(repo)
+    assert await source.proposed(repo, opened, "apps/a.yaml") == b"memory: 256Mi\n"
+    assert await source.proposed(repo, opened, "apps/gone.yaml") is None
 
     more = replace(
         request,

@@ -18,6 +18,7 @@ from tocsin_gitops.source import BlobFile, Commit
 from tocsin_kit.errors import TransientError
 from tocsin_testing import build
 from tocsin_testing.repositories import FakeRepositories
+from tocsin_validation.checks.competing import NoCompetingPull
 from tocsin_validation.ports import Proposed
 from tocsin_validation.surroundings.refusals import code_of
 from tocsin_validation.surroundings.surveyor import Means, Pinned, Surveyor
@@ -204,7 +205,56 @@ async def test_pull_requests_of_others_on_the_same_file_are_known_and_ours_are_n
         source.open(REPO, branch)
         source.touches[REPO, number] = ("README.md",) if branch == "afar" else (FILE,)
     around = await look(Living(WORKLOAD), source=source)
-    assert set(around.competing.value) == {f"local://{REPO}/3", f"local://{REPO}/5"}
+    assert {one.url for one in around.competing.value} == {
+        f"local://{REPO}/3",
+        f"local://{REPO}/5",
+    }
+
+
+async def rival_of(text, source=None):
+    """Return what is known of one pull request that makes this of the file."""
+    source = source or FakeRepositories()
+    source.open(REPO, "theirs")
+    source.push(REPO, "theirs", {FILE: text})
+    source.touches[REPO, 1] = (FILE,)
+    change = proposed()
+    around = await look(Living(WORKLOAD), change, source)
+    (rival,) = around.competing.value
+    change = replace(change, around=around)
+    return rival.same_field, NoCompetingPull().run(change)
+
+
+async def test_a_pull_request_on_another_field_of_the_file_does_not_compete():
+    same, answer = await rival_of(MANIFEST + b"  # by hand\n")
+    assert (same, answer.verdict) == (False, "pass")
+    assert "but on other fields: local://" in answer.detail
+
+
+async def test_a_pull_request_on_the_same_field_competes():
+    container = b"{name: api, resources: {limits: {memory: 2Gi}}}"
+    spec = b"spec: {template: {spec: {containers: [" + container + b"]}}}\n"
+    same, answer = await rival_of(MANIFEST + spec)
+    assert (same, answer.verdict) == (True, "fail")
+    assert "on the same field" in answer.detail
+
+
+@pytest.mark.parametrize("text", [b"a: [", b"kind: Service\nmetadata: {name: x}\n"])
+async def test_a_pull_request_that_cannot_be_followed_may_be_on_the_same_field(text):
+    same, answer = await rival_of(text)
+    assert (same, answer.verdict) == (None, "fail")
+    assert "cannot be told" in answer.detail
+
+
+class Unreadable(FakeRepositories):
+    """A host that shows no file of a pull request."""
+
+    async def proposed(self, repo, pull, path):
+        raise TransientError("away")
+
+
+async def test_where_a_host_does_not_show_the_file_the_same_file_is_enough():
+    same, answer = await rival_of(MANIFEST, Unreadable())
+    assert (same, answer.verdict) == (None, "fail")
 
 
 async def test_a_pull_request_of_more_files_than_are_listed_is_not_known_to_be_elsewhere():

@@ -108,6 +108,10 @@ class Repositories:
         """Return the paths that a pull request touches, at most 300."""
         return await self._reader(repo).touched(repo, number)
 
+    async def proposed(self, repo: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as a pull request proposes it; None if it has no such file."""
+        return await self._reader(repo).proposed(repo, pull, path)
+
     async def comments(self, repo: Repository, number: int, since: datetime) -> tuple[Comment, ...]:
         """Return the comments that were written since then, the oldest first."""
         return await self._reader(repo).comments(repo, number, since)

@@ -65,6 +65,9 @@ class Source(Protocol):
     async def touched(self, repo: Repository, number: int) -> tuple[str, ...]:
         """Return the paths that a pull request touches, at most 300."""
 
+    async def proposed(self, repo: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as a pull request proposes it; None if it has no such file."""
+
     async def comments(self, repo: Repository, number: int, since: datetime) -> tuple[Comment, ...]:
         """Return the comments that were written since then, the oldest first."""
 
@@ -145,6 +148,10 @@ class LocalGitSource:
     async def touched(self, repo: Repository, number: int) -> tuple[str, ...]:
         """Return the paths that a recorded pull request touches."""
         return await self._pulls.touched(repo, number)
+
+    async def proposed(self, repo: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as a pull request proposes it; None if it has no such file."""
+        return await self._pulls.proposed(repo, pull, path)
 
     async def comments(self, repo: Repository, number: int, since: datetime) -> tuple[Comment, ...]:
         """Return the recorded comments that were written since then, the oldest first."""

@@ -103,6 +103,10 @@ class FakeRepositories:
         """Return what a test says that a pull request touches."""
         return self.touches.get((repo.name, number), ())
 
+    async def proposed(self, repo: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as it is on the branch of a pull request."""
+        return await self.show(repo, pull.commit, path)
+
     async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
         """Return the commit of `log` and what it says was before: nothing there is a merge."""
         del repo, sha

@@ -40,6 +40,17 @@ class Rendered:
 
 
 @dataclass(frozen=True, slots=True)
+class Rival:
+    """An open pull request of others on a file of the change.
+
+    `same_field` is whether it changes a field that the change sets; None if that cannot be told.
+    """
+
+    url: str
+    same_field: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Incident:
     """What the record of the run says: a change freeze, and when its alerts cleared, if they did.
 
@@ -94,7 +105,7 @@ class Surroundings:
     placed: Known[tuple[Manifest, ...]] = Known()
     schemas: Known[Mapping[tuple[str, str], Mapping[str, Any]]] = Known()
     later: Known[tuple[Commit, ...]] = Known()
-    competing: Known[tuple[str, ...]] = Known()
+    competing: Known[tuple[Rival, ...]] = Known()
     rendered: Known[Rendered] = Known()
     incident: Known[Incident] = Known()
     rules: Rules = Rules()

@@ -56,6 +56,9 @@ class Source(Protocol):
     async def touched(self, repo: Repository, number: int) -> tuple[str, ...]:
         """Return the paths that a pull request touches, at most 300."""
 
+    async def proposed(self, repo: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as a pull request proposes it; None if it has no such file."""
+
     async def branch(self, repo: Repository, name: str) -> str | None:
         """Return the commit that a branch is at, or None if there is no such branch."""
 

@@ -126,6 +126,10 @@ class GitHubPulls:
         names = (name for file in files for name in (file.filename, file.previous_filename))
         return tuple(dict.fromkeys(name for name in names if name))[:MOST_PATHS]
 
+    async def proposed(self, repository: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as a pull request proposes it; None if it has no such file."""
+        return await self._api.content(repository, at("contents", *path.split("/")), pull.commit)
+
     async def comments(
         self, repository: Repository, number: int, since: datetime
     ) -> tuple[Comment, ...]:

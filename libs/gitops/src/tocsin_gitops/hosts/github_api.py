@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from tocsin_gitops.config import Repository
 from tocsin_gitops.hosts.client import ForgeClient, Params, at
+from tocsin_gitops.hosts.content import content
 from tocsin_gitops.hosts.failures import ConflictError
 from tocsin_kit.clock import Clock
 from tocsin_kit.errors import TransientError
@@ -56,6 +57,12 @@ class GitHubApi:
         name = repository.name
         with _patient():
             return await self._client.send(shape, method, name, _full(repository, path), body)
+
+    async def content(self, repository: Repository, path: str, commit: str) -> bytes | None:
+        """Return a file of a commit, None if there is none."""
+        with _patient():
+            where = _full(repository, path)
+            return await content(self._client, repository.name, where, commit)
 
     async def pages(
         self, shape: type[list[T]], repository: Repository, path: str, params: Params, most: int

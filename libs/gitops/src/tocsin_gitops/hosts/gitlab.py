@@ -6,6 +6,7 @@ from pydantic import AwareDatetime, BaseModel
 
 from tocsin_gitops.config import Repository
 from tocsin_gitops.hosts.client import ForgeClient, at
+from tocsin_gitops.hosts.content import content
 from tocsin_gitops.pulls import Comment, PullRequest, PullState
 from tocsin_kit.errors import PermanentError
 
@@ -135,6 +136,11 @@ class GitLabPulls:
                 break
         paths = [path for change in changes for path in (change.old_path, change.new_path)]
         return tuple(dict.fromkeys(paths))[:MOST_FILES]
+
+    async def proposed(self, repository: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as a pull request proposes it; None if it has no such file."""
+        at_path = project(repository, "repository", "files", path)
+        return await content(self._client, repository.name, at_path, pull.commit)
 
     async def comments(
         self, repository: Repository, number: int, since: datetime

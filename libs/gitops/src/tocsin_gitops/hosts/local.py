@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime
 
-from tocsin_gitops import pulls, refs
+from tocsin_gitops import objects, pulls, refs
 from tocsin_gitops.config import Repository
 from tocsin_gitops.git import Git
 from tocsin_gitops.pulls import Comment, PullRequest, PullState
@@ -48,6 +48,14 @@ class LocalPulls:
         options = ("-r", "-z", "--name-only", "--no-renames")
         output = await git.run("diff-tree", *options, left, pull.commit, "--")
         return tuple(name.decode() for name in output.split(b"\0") if name)[:MOST_PATHS]
+
+    async def proposed(self, repository: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as a pull request proposes it; None if it has no such file."""
+        if "\n" in path:
+            return None
+        asked = f"{refs.checked(pull.commit)}:{path}\n".encode()
+        answer = await Git(repository.git_dir).run("cat-file", "--batch", stdin=asked)
+        return objects.blobs(answer, 1)[0]
 
     async def comments(
         self, repository: Repository, number: int, since: datetime

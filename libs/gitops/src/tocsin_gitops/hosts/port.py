@@ -26,6 +26,9 @@ class PullReader(Protocol):
     async def touched(self, repository: Repository, number: int) -> tuple[str, ...]:
         """Return the paths that a pull request touches, at most 300."""
 
+    async def proposed(self, repository: Repository, pull: PullRequest, path: str) -> bytes | None:
+        """Return a file as a pull request proposes it; None if it has no such file."""
+
     async def comments(
         self, repository: Repository, number: int, since: datetime
     ) -> tuple[Comment, ...]:

@@ -30,6 +30,7 @@ class GitHubGit:
             ("POST", "git/refs", self.new_ref),
             ("PATCH", "git/refs/heads/(.+)", self.move_ref),
             ("GET", "git/ref/heads/(.+)", self.ref),
+            ("GET", "contents/(.+)", self.contents),
         ]
 
     def new_blob(self, asked: Asked) -> Answer:
@@ -37,6 +38,15 @@ class GitHubGit:
         content, encoding = asked.body["content"], asked.body.get("encoding")
         data = base64.b64decode(content) if encoding == "base64" else content.encode()
         return shown("short-blob", 201, sha=self.bare.blob(data), url=_URL)
+
+    def contents(self, asked: Asked, path: str) -> Answer:
+        """Show a file of a commit, with its bytes."""
+        revision = asked.query["ref"]
+        entry = self.bare.entry(revision, path) if self.bare.has(revision) else None
+        if entry is None:
+            return not_found()
+        text = base64.encodebytes(self.bare.read(entry.oid)).decode()
+        return shown("content-file", path=path, sha=entry.oid, encoding="base64", content=text)
 
     def new_tree(self, asked: Asked) -> Answer:
         """Store a tree that is another with some files replaced."""

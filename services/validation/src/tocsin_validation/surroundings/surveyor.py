@@ -1,7 +1,6 @@
 """Looks around a change once, before the checks: everything at the same time."""
 
 import asyncio
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,17 +23,15 @@ from tocsin_gitops.source import BlobFile, Commit
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.errors import TocsinError
 from tocsin_kit.run_view import Run
-from tocsin_validation.facts import Incident, Known, Rendered, Rules, Surroundings
+from tocsin_validation.facts import Incident, Known, Rendered, Rival, Rules, Surroundings
 from tocsin_validation.outlook import schemas
 from tocsin_validation.ports import Proposed, Source
 from tocsin_validation.resolving.resolver import cluster_of
-from tocsin_validation.surroundings import charting, questions, rendering
-from tocsin_validation.surroundings.asked import NotTold, asked
+from tocsin_validation.surroundings import charting, questions, rendering, rivals
+from tocsin_validation.surroundings.asked import asked
 from tocsin_validation.surroundings.questions import Schemas
 
 NEWEST = 5
-MOST_PULLS, MOST_PATHS = 30, 300
-_UNSUPPORTED = FailureCode.UNSUPPORTED
 _UNASKED: Known[tuple[Manifest, ...]] = Known()
 
 
@@ -126,11 +123,11 @@ class Surveyor:
 
     async def _repository(
         self, change: Proposed, pinned: Pinned
-    ) -> tuple[Known[tuple[Commit, ...]], Known[tuple[str, ...]], Known[Rendered]]:
+    ) -> tuple[Known[tuple[Commit, ...]], Known[tuple[Rival, ...]], Known[Rendered]]:
         seconds = self._means.seconds
         return await asyncio.gather(
             asked(lambda: self._later(change, pinned), seconds),
-            asked(lambda: self._competing(change, pinned.repository), seconds),
+            asked(lambda: rivals.competing(self._source, change, pinned.repository), seconds),
             asked(lambda: self._rendered(change, pinned), seconds),
         )
 
@@ -179,19 +176,6 @@ class Surveyor:
             )
         ]
         return tuple(sorted(found, key=lambda commit: commit.at, reverse=True))
-
-    async def _competing(self, change: Proposed, repository: Repository) -> tuple[str, ...]:
-        pulls = await self._source.open_pulls(repository)
-        own = re.compile(rf"{re.escape(change.head_branch)}(-\d+)?")
-        others = [one for one in pulls if not own.fullmatch(one.head_branch)]
-        if len(others) > MOST_PULLS:
-            raise NotTold(f"{len(others)} pull requests are open", _UNSUPPORTED)
-        files = {edit.file for edit in change.edits}
-        touched = [await self._source.touched(repository, one.number) for one in others]
-        if any(len(paths) >= MOST_PATHS for paths in touched):
-            raise NotTold("one of them touches more files than are listed", _UNSUPPORTED)
-        pairs = zip(others, touched, strict=True)
-        return tuple(one.url for one, paths in pairs if files & set(paths))
 
     async def _incident(self, run_id: RunId) -> Known[Incident]:
         run = await self._means.runs.get(run_id) if self._means.runs else None
