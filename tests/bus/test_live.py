@@ -2,13 +2,31 @@
 
 import nats
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from prometheus_client import REGISTRY
 
-from tocsin_contracts import LIVE_EVENTS, PREFIX, ModelCalled, TextWritten
+from tocsin_agents.loop.state import TYPES
+from tocsin_contracts import (
+    LIVE_EVENTS,
+    PREFIX,
+    HypothesisFormed,
+    ModelCalled,
+    RunState,
+    TextWritten,
+)
+from tocsin_kit import store
+from tocsin_kit.bus import Bus
+from tocsin_kit.checkpoint_cells import strict_serializer
 from tocsin_kit.publishing import MOST_UNSENT, Publisher
+from tocsin_kit.redaction import Redactor
+from tocsin_kit.runs import RunStore
+from tocsin_rca.investigation.broadcasting import Broadcasting
 from tocsin_testing import build
 from tocsin_testing.build import RUN
-from tocsin_testing.harness import BOUND, running, until
+from tocsin_testing.fakes import FakeRuns
+from tocsin_testing.harness import BOUND, running, settings, until
+from tocsin_testing.investigating import Workplace, looks, submits, world
+from tocsin_testing.scripted_model import ScriptedModel
 
 pytestmark = pytest.mark.servers
 
@@ -60,6 +78,42 @@ async def test_while_the_bus_is_away_it_is_lost_at_once_and_facts_still_come(
 
         await until(published, bool, 3 * BOUND)
         assert await rig.facts() == [event]
+
+
+def investigating(folder, bus):
+    """Return a worker whose work is told over a bus."""
+    alert = build.alert(workload=build.workload(namespace="shop", name="web", kind="Deployment"))
+    opened = build.incident_opened(id="opened", alert=alert)
+    seen = world(folder)
+    place = Workplace(
+        world=seen,
+        runs=FakeRuns(build.run(opened, state=RunState.INVESTIGATING)),
+        saver=InMemorySaver(serde=strict_serializer(*TYPES)),
+        listening=Broadcasting(bus, Redactor(), seen.clock).of,
+    )
+    handlers, _ = place.worker(ScriptedModel(looks(), submits()))
+    return handlers.on_incident_opened(opened)
+
+
+async def test_an_investigation_is_heard_while_it_goes_on(nats_url, redis_url, tmp_path):
+    client = await nats.connect(nats_url)
+    try:
+        heard = await client.subscribe(f"tocsin-live.{RUN}.>")
+        async with running(nats_url, redis_url) as rig:
+            await client.flush()
+            assert isinstance(await investigating(tmp_path, rig.bus), HypothesisFormed)
+            kinds = [(await heard.next_msg(BOUND)).subject.rpartition(".")[2] for _ in range(4)]
+    finally:
+        await client.close()
+    assert kinds == ["model-called", "tool-called", "tool-answered", "model-called"]
+
+
+async def test_an_investigation_comes_to_its_end_without_a_bus(redis_url, tmp_path):
+    away = settings("rca", nats_url="nats://127.0.0.1:1", redis_url=redis_url)
+    redis = store.connect(redis_url)
+    bus = Bus(away, RunStore(redis, lease_seconds=1, max_attempts=1))
+    assert isinstance(await investigating(tmp_path, bus), HypothesisFormed)
+    await redis.aclose()
 
 
 async def test_before_there_is_a_bus_it_is_lost():
