@@ -229,6 +229,45 @@ async def test_who_said_yes_in_a_chat_may_make_it_whole_where_they_log_in(redis)
     assert (taken.state, taken.given) == (ApprovalState.GRANTED, 1)
 
 
+async def test_a_rule_decides_where_the_record_names_it_and_is_told_like_any_decision(desk):
+    taken = await desk.approvals.decide_by_rule(RUN, PLAN, "memory-up")
+    assert (taken.refusal, taken.state) == (None, ApprovalState.GRANTED)
+    (granted,) = desk.bus.published
+    assert (granted.decision.by, granted.decision.surface) == ("rule:memory-up", "rule")
+    assert granted.decision.reason == "the rule memory-up of gitops.yaml"
+    again = await desk.approvals.decide_by_rule(RUN, PLAN, "memory-up")
+    assert again.refusal is Refusal.ALREADY
+
+
+async def test_p3_no_rule_stands_for_one_of_two_people(two):
+    taken = await two.approvals.decide_by_rule(RUN, PLAN, "memory-up")
+    assert taken.refusal is Refusal.NOT_ALLOWED
+    assert two.bus.published == []
+
+
+@pytest.mark.parametrize(
+    ("by", "surface", "answer"),
+    [
+        ("rule:memory-up", "gateway", DecisionKind.GRANTED),
+        ("rule:other", "rule", DecisionKind.GRANTED),
+        ("rule:memory-up", "rule", DecisionKind.DENIED),
+        ("ana", "rule", DecisionKind.GRANTED),
+    ],
+)
+async def test_p3_nobody_passes_for_a_rule_and_a_rule_says_no_other_thing(
+    desk, redis, by, surface, answer
+):
+    await redis.hset(keys.approval(RUN, PLAN), "rule", "rule:memory-up")
+    assert (await decide(desk, by, surface, answer)).refusal is Refusal.NOT_ALLOWED
+    assert desk.bus.published == []
+
+
+async def test_a_rule_opens_no_approval_that_was_not_asked_for(desk, redis):
+    taken = await desk.approvals.decide_by_rule(RUN, "f" * 64, "memory-up")
+    assert taken.refusal is Refusal.UNKNOWN
+    assert not await redis.exists(keys.approval(RUN, "f" * 64))
+
+
 async def test_p2_p5_of_400_mixed_decisions_with_a_quorum_there_is_one_outcome(two):
     answers = [DecisionKind.GRANTED] * 19 + [DecisionKind.DENIED]
     taken = await asyncio.gather(

@@ -20,6 +20,21 @@ def test_the_example_is_a_working_file_with_the_defaults():
     config = load(EXAMPLE)
     assert config.repository("shop/platform-gitops").proposals == ("remediations/*.md",)
     assert config.limits == GitOps().limits
+    assert config.auto_approve == ()
+
+
+def test_the_rule_of_the_example_is_one_that_works(tmp_path):
+    _, _, commented = EXAMPLE.read_text().partition("# auto_approve:\n")
+    rules = "auto_approve:\n" + commented.replace("\n# ", "\n").removeprefix("# ")
+    (rule,) = load(written(tmp_path, REPOSITORY + rules)).auto_approve
+    assert (rule.name, rule.factor) == ("memory-up", 2)
+
+
+def test_two_rules_of_one_name_are_refused(tmp_path):
+    _, _, commented = EXAMPLE.read_text().partition("# auto_approve:\n")
+    rule = commented.replace("\n# ", "\n").removeprefix("# ")
+    with pytest.raises(PermanentError, match="two rules have the same name"):
+        load(written(tmp_path, f"{REPOSITORY}auto_approve:\n{rule}{rule}"))
 
 
 def test_a_git_dir_is_relative_to_the_file(tmp_path):

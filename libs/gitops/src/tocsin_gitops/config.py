@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from tocsin_gitops.auto_approval import AutoApproval
 from tocsin_gitops.policy import Limits, RepositoryRule, WritePolicy
 from tocsin_gitops.providers import KNOWN, LOCAL, Provider
 from tocsin_gitops.splice import decode
@@ -74,6 +75,9 @@ class GitOps(BaseModel):
         description="Where Applications are believed; elsewhere only what Argo CD has marked.",
     )
     limits: Limits = Limits()
+    auto_approve: tuple[AutoApproval, ...] = Field(
+        default=(), description="Rules that approve plans without a person."
+    )
     mirrors: Path = Field(
         default=Path(".tocsin/mirrors"),
         description="Folder of the copies of remote repositories, relative to the file.",
@@ -87,6 +91,13 @@ class GitOps(BaseModel):
         if twice:
             raise ValueError(f"two repositories are called {', '.join(twice)}")
         return repositories
+
+    @field_validator("auto_approve")
+    @classmethod
+    def _one_rule_each(cls, rules: tuple[AutoApproval, ...]) -> tuple[AutoApproval, ...]:
+        if len({rule.name for rule in rules}) < len(rules):
+            raise ValueError("two rules have the same name")
+        return rules
 
     @field_validator("providers")
     @classmethod

@@ -23,38 +23,23 @@ from tocsin_contracts import (
     RunId,
 )
 from tocsin_contracts.views import ApprovalState, DecisionKind
-from tocsin_kit import keys
-from tocsin_kit.approval_record import (
-    Approval,
-    Redeemed,
-    Refusal,
-    approval_id,
-    listed,
-    parsed,
-    redeemed,
-    written,
-)
+from tocsin_kit import approval_record, keys
+from tocsin_kit.approval_record import Approval, Redeemed, Refusal, approval_id
 from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import TransientError
 from tocsin_kit.outbox import Outbox, Stored
 from tocsin_kit.quorum import ONE, Quorum
 from tocsin_kit.store import Script, text_fields, translated
 
-__all__ = [
-    "OWNER",
-    "PROPOSER",
-    "Approval",
-    "Approvals",
-    "Redeemed",
-    "Refusal",
-    "approval_id",
-    "read",
-]
+__all__ = ["Approval", "Redeemed", "Refusal", "approval_id"]
 
 E = TypeVar("E", bound=Event)
 
 KEPT = timedelta(days=90)
 PROPOSER = "tocsin"
+RULE = "rule"
+"""The surface of decisions that rules take; no person decides by it."""
+
 OWNER = "approvals"
 """The outbox that every redeemer shares, so that any of them heals a crash of another."""
 
@@ -90,8 +75,8 @@ class Approvals:
             "issued": str(millis(self._clock.now())),
             "expires": str(millis(expires_at)),
             "proposer": PROPOSER,
-            "approvers": listed(tuple(approvers)),
-            **written(quorum),
+            "approvers": approval_record.listed(tuple(approvers)),
+            **approval_record.written(quorum),
         }
         kept = int(KEPT.total_seconds() * 1000)
         await self._open([key], [kept, *(part for pair in fields.items() for part in pair)])
@@ -105,7 +90,7 @@ class Approvals:
         key = keys.approval(run_id, plan_hash)
         async with translated(f"read approval {key!r}"):
             record = text_fields(await self._client.hgetall(key))
-        return parsed(run_id, record)
+        return approval_record.parsed(run_id, record)
 
     async def mint(self, run_id: RunId, plan_hash: str, surface: str) -> str:
         """Return a new single-use nonce for a surface; an older one of that surface is void."""
@@ -148,7 +133,7 @@ class Approvals:
         events = [part for one in (whole, partial) for part in (one.topic, one.model_dump_json())]
         ticket = await self._outbox.announce(key)
         verdict, *known = await self._redeem([key, keys.run(run_id)], [*shown, *said, *events])
-        taken = redeemed(verdict, known)
+        taken = approval_record.redeemed(verdict, known)
         if taken.refusal is None:
             with suppress(TransientError):  # the decision stands; the outbox tells of it later
                 await self._outbox.send(_stored(key, taken, whole, partial, ticket))
@@ -183,6 +168,24 @@ class Approvals:
         if taken.refusal:
             await self.void(run_id, plan_hash, request)
         return taken
+
+    async def decide_by_rule(self, run_id: RunId, plan_hash: str, rule: str) -> Redeemed:
+        """Approve by a rule of the operator's, which the record and the decision then name.
+
+        Refused where more than one person has to say yes, or anybody has decided.
+        """
+        key, by = keys.approval(run_id, plan_hash), f"{RULE}:{rule}"
+        async with translated(f"name the rule of {key!r}"):
+            if await self._client.exists(key):
+                await self._client.hset(key, "rule", by)
+        return await self.decide(
+            run_id=run_id,
+            plan_hash=plan_hash,
+            surface=RULE,
+            answer=DecisionKind.GRANTED,
+            by=by,
+            reason=f"the rule {rule} of gitops.yaml",
+        )
 
     async def void(self, run_id: RunId, plan_hash: str, surface: str) -> None:
         """Take the nonce of a surface back: whatever shows it decides nothing any more."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tocsin_contracts import Decision, RunId
 from tocsin_contracts.views import ApprovalState, DecisionKind
-from tocsin_kit.approvals import Approval, Redeemed, Refusal, approval_id
+from tocsin_kit.approvals import RULE, Approval, Redeemed, Refusal, approval_id
 from tocsin_kit.clock import Clock
 from tocsin_kit.quorum import Quorum
 from tocsin_kit.timers import Timer
@@ -75,6 +75,21 @@ class FakeGate(FakeApprovals):
             quorum=quorum,
         )
         return self.approvals.setdefault((run_id, plan_hash), made)
+
+    async def decide_by_rule(self, run_id: RunId, plan_hash: str, rule: str) -> Redeemed:
+        """Approve by a rule of the operator's, where one yes is enough."""
+        found, by = await self.get(run_id, plan_hash), f"{RULE}:{rule}"
+        if found and found.quorum.people == 1:
+            named = replace(found, approvers=(*found.approvers, by))
+            self.approvals[run_id, plan_hash] = named
+        return await self.decide(
+            run_id=run_id,
+            plan_hash=plan_hash,
+            surface=RULE,
+            answer=DecisionKind.GRANTED,
+            by=by,
+            reason=f"the rule {rule} of gitops.yaml",
+        )
 
     async def expire(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
         """Close a pending approval whose time is over."""

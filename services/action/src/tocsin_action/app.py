@@ -15,6 +15,7 @@ from tocsin_action.nodes import Nodes
 from tocsin_action.proving import Patience
 from tocsin_action.settings import Settings
 from tocsin_action.state import ActionState
+from tocsin_action.unasked import Unasked
 from tocsin_action.waiting import Waiting
 from tocsin_action.writing import Writer
 from tocsin_contracts import (
@@ -79,9 +80,9 @@ def build(flags: Sequence[str] = ()) -> Service:
     )
     handlers = Handlers(acting, records, parts.reader, clock, following)
     answers = answering(settings, parts, comments, records, following)
-    waiting = Waiting(records, parts.reader, clock)
-    listen(parts.bus, handlers, following, answers)
-    wake(parts.bus, handlers, following, waiting)
+    unasked = Unasked(gitops.auto_approve, records, parts.reader, answers)
+    listen(parts.bus, handlers, following, answers, unasked)
+    wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock))
     hidden = secrets.known(gitops, os.environ)
     port = settings.action_port
     return Service(settings=settings, port=port, parts=parts, resources=[source], secrets=hidden)
@@ -107,7 +108,9 @@ def decisions(parts: Parts) -> approvals.Approvals:
     return approvals.Approvals(parts.redis, outbox)
 
 
-def listen(bus: Bus, handlers: Handlers, following: Following, answering: Answering) -> None:
+def listen(
+    bus: Bus, handlers: Handlers, following: Following, answering: Answering, unasked: Unasked
+) -> None:
     """Subscribe."""
     waiting, applying = RunState.AWAITING_APPROVAL, RunState.APPLYING
     bus.on(PlanDrafted, handlers.on_plan_drafted, move(RunState.VALIDATING))
@@ -117,7 +120,7 @@ def listen(bus: Bus, handlers: Handlers, following: Following, answering: Answer
     bus.on(PullRequestFound, following.on_pull_request_found, move(RunState.PR_OPEN))
     bus.watch(ForgeEventReceived, following.on_forge_event)
     bus.on(CommentAnswered, answering.on_comment_answered, OPEN)
-    bus.on(ApprovalRequested, answering.on_approval_requested, OPEN)
+    bus.on(ApprovalRequested, unasked.on_approval_requested, OPEN)
     bus.on(ProposalDropped, answering.on_proposal_dropped, OPEN)
     bus.on(AlertResolved, handlers.on_alert_resolved, move(*CLEARABLE))
     bus.on(RunCancelRequested, handlers.on_run_cancel_requested, OPEN)

@@ -10,7 +10,7 @@ from tocsin_gitops.config import Repository
 from tocsin_gitops.forges import Forge
 from tocsin_gitops.objects import Commit
 from tocsin_gitops.pulls import PullRequest
-from tocsin_kit.approvals import Approval
+from tocsin_kit.approvals import Approval, Redeemed
 from tocsin_kit.issues import Written
 from tocsin_kit.quorum import Quorum
 from tocsin_kit.run_view import Run
@@ -33,6 +33,9 @@ class Approvals(Protocol):
 
     async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
         """Return the approval of a plan, or None: nothing was approved."""
+
+    async def decide_by_rule(self, run_id: RunId, plan_hash: str, rule: str) -> Redeemed:
+        """Approve by a rule of the operator's."""
 
     async def expire(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
         """Close a pending approval whose time is over; returns how it stands now."""

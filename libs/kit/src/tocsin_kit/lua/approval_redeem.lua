@@ -5,7 +5,7 @@
 --       11 topic and 12 event of a yes that is not whole yet
 -- Returns {verdict, state, who, when, people who said yes, people who have to}
 local approval = KEYS[1]
-local record = redis.call('HMGET', approval, 'state', 'plan_hash', 'expires', 'proposer', 'decided_by', 'decided_at', 'approvers', 'people', 'alone', 'refused')
+local record = redis.call('HMGET', approval, 'state', 'plan_hash', 'expires', 'proposer', 'decided_by', 'decided_at', 'approvers', 'people', 'alone', 'refused', 'rule')
 local state, who, people = record[1], ARGV[5], tonumber(record[8] or '1')
 if not state then return {'unknown', '', '', '', '', ''} end
 
@@ -23,13 +23,15 @@ if not nonce or nonce ~= ARGV[2] then return answer('bad_token') end
 if state ~= 'pending' then return answer('already') end
 if record[2] ~= ARGV[3] then return answer('plan_changed') end
 if tonumber(record[3]) <= tonumber(ARGV[7]) then return answer('expired') end
-if not among(record[7], who) then return answer('not_allowed') end
+-- A rule decides only where the record names it, alone, and by the surface that no person has.
+local surface = string.match(ARGV[1], '^[^:]*')
+local ruled = surface == 'rule' and record[11] == who and people == 1 and ARGV[4] == 'granted'
+if not ruled and (surface == 'rule' or not among(record[7], who)) then return answer('not_allowed') end
 if record[4] == who then return answer('self_approval') end
 if redis.call('HGET', KEYS[2], 'state') ~= 'awaiting_approval' then return answer('not_waiting') end
 
 local yes = ARGV[4] == 'granted'
 if yes then
-  local surface = string.match(ARGV[1], '^[^:]*')
   if among(record[10], surface) then return answer('wrong_surface') end
   local counted = given + (said and 0 or 1)
   if counted < people and not among(record[9], surface) then
