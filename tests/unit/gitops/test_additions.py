@@ -36,7 +36,10 @@ def broken(*edits: Edit, before=b"a: 1\n", policy=POLICY) -> set[Rule]:
 INSERTED = [
     ("Deployment", (*CONTAINER, "resources", "requests", "cpu"), "100m", "3"),
     ("Deployment", (*CONTAINER, "resources", "requests"), {"cpu": "1"}, {"cpu": "0"}),
-    ("Pod", ("spec", "containers", 0, "resources", "limits", "memory"), "4Gi", "5Gi"),
+    ("Pod", ("spec", "containers", 0, "resources", "requests", "memory"), "4Gi", "5Gi"),
+    ("Pod", ("spec", "containers", 0, "resources", "limits", "memory"), "16Gi", "17Gi"),
+    ("Deployment", (*CONTAINER, "readinessProbe", "httpGet", "scheme"), "HTTPS", "FTP"),
+    ("Deployment", (*CONTAINER, "securityContext", "allowPrivilegeEscalation"), False, True),
     ("Deployment", (*CONTAINER, "resources", "limits", "memory"), "1Gi", "much"),
     ("Deployment", (*CONTAINER, "livenessProbe", "initialDelaySeconds"), 30, -1),
     ("Deployment", (*CONTAINER, "startupProbe"), STARTUP, {"exec": {"command": ["true"]}}),
@@ -121,6 +124,16 @@ def test_a_label_that_nodes_are_chosen_by_may_be_taken_away_and_nothing_else_lik
     assert broken(edit(EditOp.DELETE, (*POD, "nodeSelector", "disk"), old="ssd")) == set()
     affinity = edit(EditOp.DELETE, (*POD, "affinity"), old={})
     assert broken(affinity) == {Rule.FIELD}
+
+
+@pytest.mark.parametrize(("selector", "may"), [("{a: b, c: d}", True), ("{c: d}", False)])
+def test_a_label_that_pods_are_chosen_by_may_go_if_another_is_left(selector, may):
+    manifest = (
+        "apiVersion: v1\nkind: Service\nmetadata: {name: api, namespace: shop}\n"
+        f"spec: {{selector: {selector}}}\n"
+    ).encode()
+    one = edit(EditOp.DELETE, ("spec", "selector", "c"), "Service", old="d")
+    assert broken(one, before=manifest) == (set() if may else {Rule.BOUND})
 
 
 def role(**rule) -> bytes:

@@ -198,6 +198,23 @@ async def test_the_hungriest_pod_without_a_limit_is_blamed_and_not_the_evicted_o
 
 
 @pytest.mark.parametrize(
+    ("takes", "limit", "asked"),
+    [(1000, "1536Mi", None), (7000, "12Gi", "4Gi"), (14500, "16Gi", "4Gi"), (17000, None, None)],
+)
+async def test_no_limit_is_given_below_what_a_pod_takes(scene, takes, limit, asked):
+    scene.container["resources"] = {"limits": {"memory": "64Mi"}}
+    scene.deployment()
+    scene.event("Evicted", LOW)
+    hog = {"containers": [{"name": "eater", "image": "reg.example/eater:1"}]}
+    scene.add("Deployment", "eater", {"template": {"spec": hog}})
+    table = f"NAME         CPU(cores)   MEMORY(bytes)\neater-5d9-x  2m  {takes}Mi\n"
+    (scene.folder / "kubectl top pods -n shop.txt").write_text(table)
+    finding = await only(scene)
+    assert (finding.change.new if finding.change else None) == limit
+    assert [one.new for one in finding.further] == ([asked] if asked else [])
+
+
+@pytest.mark.parametrize(
     "message",
     [
         'Container app exceeded its local ephemeral storage limit "1Gi". ',

@@ -179,6 +179,39 @@ async def test_ingress_for_other_pods_blocks_the_caller(scene):
     assert finding.change.after == {"from": [caller], "ports": [door]}
 
 
+async def test_a_caller_is_let_in_by_what_chooses_its_pods_and_no_release_changes(scene):
+    told(scene, "CART_ADDR", "cart:80")
+    web(scene, TIMEOUT)
+    scene.objects[0]["spec"]["selector"] = {"matchLabels": {"app": "web"}}
+    workload(scene, "cart")
+    service(scene, "cart")
+    policy(scene, "cart-in", podSelector={"matchLabels": {"app": "cart"}}, ingress=[])
+    (finding,) = NetworkPolicy().analyze(await scene.case())
+    assert finding.change.after["from"] == [{"podSelector": {"matchLabels": {"app": "web"}}}]
+
+
+async def test_a_selector_that_also_chooses_others_lets_nobody_in_beside_the_caller(scene):
+    told(scene, "CART_ADDR", "cart:80")
+    web(scene, TIMEOUT)
+    scene.objects[0]["spec"]["selector"] = {"matchLabels": {"tier": "front"}}
+    workload(scene, "cart")
+    workload(scene, "shop", tier="front")
+    service(scene, "cart")
+    policy(scene, "cart-in", podSelector={"matchLabels": {"app": "cart"}}, ingress=[])
+    (finding,) = NetworkPolicy().analyze(await scene.case())
+    labels = {"app": "web", "tier": "front"}
+    assert finding.change.after["from"] == [{"podSelector": {"matchLabels": labels}}]
+
+
+async def test_a_route_to_a_service_with_another_word_for_a_service_is_put_right(scene):
+    service(scene, "cart")
+    service(scene, "checkout")
+    rules = [{"backendRefs": [{"name": "cart-svc", "port": 80}]}]
+    scene.add("HTTPRoute", "cart", {"rules": rules})
+    (finding,) = GatewayRoute().analyze(await scene.case(scene.alert("cart", "Service")))
+    assert (finding.change.old, finding.change.new) == ("cart-svc", "cart")
+
+
 async def test_a_policy_that_no_failed_call_bears_out_is_not_opened(scene):
     told(scene, "CART_ADDR", "cart:80")
     web(scene)

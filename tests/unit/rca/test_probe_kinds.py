@@ -1,6 +1,6 @@
 import pytest
 
-from tocsin_contracts import CauseClass
+from tocsin_contracts import CauseClass, ChangeOp
 from tocsin_rca.analyzers.probe_listening import ProbeListening
 from tocsin_rca.analyzers.probe_request import ProbeRequest
 from tocsin_rca.analyzers.probe_timing import ProbeTiming
@@ -159,3 +159,52 @@ async def test_a_pod_alone_tells_the_port_but_not_what_people_edit(scene):
     (finding,) = ProbeListening().analyze(await scene.case(scene.alert("web-1-a", "Pod")))
     assert finding.cause is CauseClass.LIVENESS_PROBE_WRONG_PORT
     assert finding.change is None
+
+
+def at(path, port=8080):
+    return {"httpGet": {"path": path, "port": port}}
+
+
+def unseen(scene, said, **probes):
+    """A probe fails in a pod of which nothing else was seen."""
+    scene.container |= probes
+    scene.deployment()
+    scene.event("Unhealthy", said)
+
+
+ABSENT = "Liveness probe failed: HTTP probe failed with statuscode: 404"
+
+
+@pytest.mark.parametrize(
+    ("other", "new"),
+    [
+        (at("/api/health"), "/api/health"),
+        (at("/api/health", port=9999), None),
+        ({"tcpSocket": {"port": 8080}}, None),
+        (None, None),
+    ],
+)
+async def test_a_path_that_is_not_there_becomes_that_of_the_probe_that_passes(scene, other, new):
+    probes = {"livenessProbe": at("/healthz")} | ({"readinessProbe": other} if other else {})
+    unseen(scene, ABSENT, **probes)
+    (finding,) = ProbeRequest().analyze(await scene.case())
+    assert finding.cause is LIVE
+    assert (finding.change.new if finding.change else None) == new
+
+
+async def test_a_probe_of_which_the_other_fails_too_is_told_no_path(scene):
+    probes = {"livenessProbe": at("/healthz"), "readinessProbe": at("/ready")}
+    unseen(scene, ABSENT, **probes)
+    scene.event("Unhealthy", ABSENT.replace("Liveness", "Readiness"))
+    found = ProbeRequest().analyze(await scene.case())
+    assert [one.change for one in found] == [None, None]
+
+
+async def test_a_probe_without_a_scheme_gets_the_one_that_the_program_speaks(scene):
+    unseen(
+        scene,
+        "Readiness probe failed: Client sent an HTTP request to an HTTPS server.",
+        readinessProbe=http(),
+    )
+    (finding,) = ProbeRequest().analyze(await scene.case())
+    assert (finding.change.op, finding.change.after) == (ChangeOp.INSERT, "HTTPS")

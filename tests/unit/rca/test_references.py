@@ -73,6 +73,23 @@ async def test_of_two_that_could_be_meant_none_is_chosen(scene):
     assert finding.change is None
 
 
+@pytest.mark.parametrize(
+    ("there", "new"),
+    [
+        (["web-configuration", "web-cache"], "web-configuration"),
+        (["web-config-canary"], None),
+        (["api-configuration"], None),
+    ],
+)
+async def test_a_name_of_which_a_word_was_cut_short_is_meant(scene, there, new):
+    referring(scene, "configMapKeyRef", "web-config", "token")
+    for name in there:
+        holding(scene, "ConfigMap", name, "token")
+    scene.event("Failed", 'Error: configmap "web-config" not found')
+    (finding,) = MissingReference().analyze(await scene.case())
+    assert (finding.change.new if finding.change else None) == new
+
+
 async def test_a_key_with_nearly_that_name_is_meant(scene):
     referring(scene, "configMapKeyRef", "web", "DATABSE_HOST")
     holding(scene, "ConfigMap", "web", "DATABASE_HOST", "PORT")

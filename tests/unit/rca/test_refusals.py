@@ -121,6 +121,29 @@ async def test_what_refuses_nothing_is_no_refusal(scene, message):
     assert await found(scene) == []
 
 
+GAIN = 'allowPrivilegeEscalation != false (container "{}" must set {}=false)'
+FIELD = "securityContext.allowPrivilegeEscalation"
+
+
+@pytest.mark.parametrize(
+    ("says", "changes"),
+    [
+        (GAIN.format("app", FIELD), True),
+        (GAIN.format("sidecar", FIELD), False),
+        (f"{GAIN.format('app', FIELD)}, runAsNonRoot != true (pod or container)", False),
+        ("host namespaces (hostNetwork=true)", False),
+    ],
+)
+async def test_a_container_gives_up_only_what_the_level_asks_for_alone(scene, says, changes):
+    refused(scene, f'{POD}: violates PodSecurity "restricted:latest": {says}')
+    finding = await only(scene)
+    assert finding.cause.value == "pod_security_violation"
+    assert (finding.change is not None) is changes
+    if finding.change:
+        assert finding.change.path[-2:] == ("securityContext", "allowPrivilegeEscalation")
+        assert (finding.change.before, finding.change.after) == (None, False)
+
+
 async def test_the_finding_names_the_resource_that_is_used_up(scene):
     refused(
         scene, f"{POD}: exceeded quota: compute, requested: pods=1, used: pods=4, limited: pods=4"

@@ -137,7 +137,7 @@ async def test_more_replicas_do_not_help_where_pods_wait_for_nodes(scene):
 
 
 @pytest.mark.parametrize(
-    ("limit", "new"), [("100m", "200m"), ("10m", "20m"), ("1", "2"), (0.5, "1")]
+    ("limit", "new"), [("100m", "200m"), ("10m", "40m"), ("20m", "50m"), ("1", "2"), (0.5, "1")]
 )
 async def test_a_throttled_container_gets_the_next_usual_limit(scene, limit, new):
     scene.container["resources"] = {"limits": {"cpu": limit}}

@@ -1,5 +1,6 @@
 import pytest
 
+from tocsin_contracts import ChangeOp
 from tocsin_rca.analyzers.service_selector import ServiceSelector
 
 READY = {"ready": True, "restartCount": 0, "state": {"running": {}}}
@@ -108,6 +109,23 @@ async def test_a_label_that_only_the_selector_knows_has_no_right_value(scene):
     served(scene, {"app": "web", "role": "primary"})
     (finding,) = await find(scene)
     assert finding.change is None
+
+
+async def test_a_label_that_nothing_carries_goes_if_it_only_repeats_the_name(scene):
+    served(scene, {"app": "web", "service": "web"})
+    (finding,) = await find(scene)
+    change = finding.change
+    assert (change.op, change.path) == (ChangeOp.DELETE, ("spec", "selector", "service"))
+    assert change.before == "web"
+
+
+async def test_a_label_that_another_workload_carries_stays(scene):
+    served(scene, {"app": "web", "service": "web"})
+    labels = {"app": "other", "service": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": []}}
+    scene.add("Deployment", "other", {"selector": {}, "template": template})
+    found = await find(scene)
+    assert all(one.change is None or one.change.op is not ChangeOp.DELETE for one in found)
 
 
 async def test_a_label_that_is_set_at_run_time_is_not_copied(scene):

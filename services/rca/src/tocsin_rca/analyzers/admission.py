@@ -7,8 +7,10 @@ from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import owner_of, proof, sure
 from tocsin_rca.evidence.hearing import subject
+from tocsin_rca.evidence.remedy import with_remedy
 from tocsin_rca.evidence.sightings import Change
 from tocsin_rca.evidence.statements import Told, logged, told
+from tocsin_rca.evidence.tightening import tightened
 from tocsin_rca.evidence.undoing import changes, undo
 
 
@@ -89,7 +91,7 @@ def _finding(case: Case, refusal: _Refusal, one: Told) -> Finding:
     owner = known or subject(case)
     change = _brought(case, owner, words)
     edit = undo(case, change) if change else None
-    return Finding(
+    finding = Finding(
         cause=refusal.cause,
         object=owner,
         confidence=sure(case, one.about, refusal.confidence),
@@ -100,6 +102,7 @@ def _finding(case: Case, refusal: _Refusal, one: Told) -> Finding:
         if change and edit
         else "Whether the object or the rule has to change is for a person to decide.",
     )
+    return finding if edit else with_remedy(finding, tightened(case, owner, words))
 
 
 def _refused(words: str) -> ObjectRef | None:

@@ -4,6 +4,7 @@ import math
 import re
 
 from tocsin_contracts import CauseClass, FieldChange, Finding
+from tocsin_gitops.bounds import Limits
 from tocsin_rca.evidence.autoscalers import Autoscaler, autoscalers
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import alert_id, alert_words, proof
@@ -14,6 +15,7 @@ from tocsin_rca.evidence.unscheduled import unscheduled
 _ALERT = re.compile(r"(?i)hpa.?maxed|maxed ?out|(?:hpa|autoscaler).{0,80}\bmax(?:imum)?\b")
 _LIMITED = re.compile(r"desired replica count is (?:more|greater) than the maximum replica count")
 _FURTHEST = 2
+_FEW = Limits().max_new_replicas
 _Change = tuple[FieldChange | None, str, tuple[str, ...]]
 
 
@@ -76,9 +78,10 @@ def _change(case: Case, scaler: Autoscaler) -> _Change:
         change = FieldChange(object=scaler.ref, path=path, old=most, new=before)
         return change, because, (commit.seen.id,)
     wanted = math.ceil(most * scaler.ratio) if scaler.ratio and scaler.ratio > 1 else None
-    new = min(_FURTHEST * most, max(wanted, most + 1)) if wanted else _FURTHEST * most
+    furthest = max(_FURTHEST * most, _FEW)
+    new = min(furthest, max(wanted, most + 1)) if wanted else _FURTHEST * most
     because = (
-        f"At this load {wanted} replicas would meet the target; {new} is at most twice {most}."
+        f"At this load {wanted} replicas would meet the target; no more than {furthest} are given."
         if wanted
         else f"{new} is twice {most}: the autoscaler makes no more than it needs."
     )

@@ -11,6 +11,7 @@ from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.hosts import Place, means
 from tocsin_rca.evidence.known import Known, known
 from tocsin_rca.evidence.remedy import valued
+from tocsin_rca.evidence.selectors import is_named_for
 
 _ROUTES = ("HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute")
 _REFUSED = ("ResolvedRefs", "Accepted", "Programmed")
@@ -126,7 +127,8 @@ def _refused(route: Known) -> Iterator[_Wrong]:
 
 
 def _nearest(path: FieldPath, name: str, names: list[str], sentence: str) -> _Wrong:
-    near = [one for one in names if SequenceMatcher(None, name, one).ratio() >= _ALIKE]
+    near = [one for one in names if is_named_for(one, name)]
+    near = near or [one for one in names if SequenceMatcher(None, name, one).ratio() >= _ALIKE]
     new = near[0] if len(near) == 1 else None
     return _Wrong(path, name, new, sentence, 0.93 if new else 0.85)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from tocsin_cluster.manifest import texts
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.admitting import admit
 from tocsin_rca.evidence.callees import Callee, callee, edges, end
@@ -13,6 +14,7 @@ from tocsin_rca.evidence.hosts import means
 from tocsin_rca.evidence.known import Known, Runs, known, running
 from tocsin_rca.evidence.openings import only_opening
 from tocsin_rca.evidence.policies import Direction, Door, End, allows, isolates, presumed
+from tocsin_rca.evidence.selectors import selects
 
 _DNS = End("kube-system", {"k8s-app": "kube-dns"}, {"kubernetes.io/metadata.name": "kube-system"})
 _BY_NAME = (How.DNS_SILENT, How.NO_NAME)
@@ -208,7 +210,7 @@ def _finding(case: Case, wall: _Wall) -> Finding:
     found = only_opening(case, wall.policies, wall.direction, wall.peer, wall.door)
     rules = ("spec", wall.direction.rules)
     policy = found[0] if found else max(wall.policies, key=lambda p: not p.manifest.items(*rules))
-    change = found[1].change(policy.ref) if found else _rule(policy, wall)
+    change = found[1].change(policy.ref) if found else _rule(case, policy, wall)
     because = found[1].because if found else "A rule that allows just this has to be added."
     doubts = tuple(_doubts(case, wall))
     caller = str(wall.caller.ref) if wall.caller else "pods"
@@ -226,11 +228,23 @@ def _finding(case: Case, wall: _Wall) -> Finding:
     )
 
 
-def _rule(policy: Known, wall: _Wall) -> FieldChange | None:
+def _rule(case: Case, policy: Known, wall: _Wall) -> FieldChange | None:
     """A rule for just this, if calls failed: of a Service that was not seen no port is known."""
     known_port = wall.peer is _DNS or wall.called.startswith("Service ")
     proven = wall.certain and wall.failed and known_port
-    return admit(policy, wall.direction, wall.peer, wall.door) if proven else None
+    peer = _steady(case, wall.peer) if wall.peer else None
+    return admit(policy, wall.direction, peer, wall.door) if proven else None
+
+
+def _steady(case: Case, peer: End) -> End:
+    """The pods by what chooses them alone: other labels of theirs may change with a release."""
+    every = running(case, peer.namespace)
+    for runs in every:
+        chosen = texts(runs.known.manifest.dig("spec", "selector", "matchLabels"))
+        if runs.labels == peer.labels and chosen and selects(chosen, runs.labels):
+            alone = not any(selects(chosen, other.labels) for other in every if other != runs)
+            return replace(peer, labels=chosen) if alone else peer
+    return peer
 
 
 def _at(wall: _Wall) -> str:

@@ -10,7 +10,7 @@ from tocsin_rca.evidence.concern import sure
 from tocsin_rca.evidence.lines import saying
 from tocsin_rca.evidence.probes import failing_probes
 from tocsin_rca.evidence.probing import FailingProbe, probes_failing
-from tocsin_rca.evidence.remedy import deleted
+from tocsin_rca.evidence.remedy import deleted, valued
 
 _WRONG = re.compile(
     r"(?i)statuscode: (?:400|401|403|405|406|410|415|421|426|501)\b|HTTP response to HTTPS client"
@@ -31,6 +31,7 @@ _COMMAND = re.compile(
     r"|unknown (?:flag|option|command)|invalid option|unrecognized option|usage:|unary operator"
 )
 _NEVER = re.compile(r"^(?:exit [1-9]\d{0,2}|/?(?:usr/)?(?:bin/)?false)$")
+_LASTING = ("livenessProbe", "readinessProbe")
 _TIMED_OUT = re.compile(r"(?i)timed out|timeout|deadline exceeded")
 _ENDED = re.compile(
     r"(?i)container (?:is )?not (?:running|found)|task .{1,200} not found|process .{1,60} not found"
@@ -113,10 +114,26 @@ def _change(case: Case, failing: FailingProbe) -> tuple[FieldChange | None, str]
             return edit, f"{undone.told} changed it; this undoes that."
     if right := _scheme(case, failing):
         return right, f"The program itself says that it speaks {right.new}."
+    if path := _answered(case, failing):
+        return path, f"The other probe passes with {path.new} on the same port."
     if failing.is_declared and not failing_probe(dict(failing.declared), None, Limits()):
         gone = deleted(failing.owner, failing.path(), dict(failing.declared))
         return gone, "Its command can only fail, so it says nothing of the program."
     return None, ""
+
+
+def _answered(case: Case, failing: FailingProbe) -> FieldChange | None:
+    """The path of the other probe of the container, which asks the same port and does not fail."""
+    if not failing.saying(_ABSENT) or not failing.is_declared or failing.container is None:
+        return None
+    failed = {one.field for one in probes_failing(case) if one.owner == failing.owner}
+    others = (failing.container.dig(f, "httpGet") for f in _LASTING if f not in failed)
+    asked, port = failing.asks.get("path"), failing.asks.get("port")
+    paths = {one.get("path") for one in others if one and one.get("port") == port}
+    right = paths.pop() if len(paths) == 1 else None
+    if right is None or asked is None or right == asked:
+        return None
+    return valued(failing.owner, failing.path("httpGet", "path"), asked, right)
 
 
 def _scheme(case: Case, failing: FailingProbe) -> FieldChange | None:
@@ -128,5 +145,5 @@ def _scheme(case: Case, failing: FailingProbe) -> FieldChange | None:
         return FieldChange(object=failing.owner, path=path, old=asked, new="HTTP")
     secure = failing.saying(_SECURE) or (failing.saying(_REFUSED) and saying(case, _SECURE))
     if asked in (None, "HTTP") and secure:
-        return FieldChange(object=failing.owner, path=path, old=asked, new="HTTPS")
+        return valued(failing.owner, path, asked, "HTTPS")
     return None

@@ -9,7 +9,8 @@ from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.doubts import Doubt, explained, weighed
 from tocsin_rca.evidence.known import Known, Runs, known, running
-from tocsin_rca.evidence.selectors import differing_keys, is_named_for
+from tocsin_rca.evidence.remedy import deleted
+from tocsin_rca.evidence.selectors import differing_keys, is_named_for, selects
 from tocsin_rca.evidence.sightings import Change
 
 _ENDED = ("Succeeded", "Failed")
@@ -143,6 +144,9 @@ def _finding(mismatch: _Mismatch) -> Finding:
 
 
 def _change(mismatch: _Mismatch) -> tuple[FieldChange | None, str]:
+    if gone := _superfluous(mismatch):
+        rest = "the other labels select these pods and no others"
+        return gone, f"Nothing that was seen carries a label {mismatch.key}; {rest}."
     if mismatch.carried is None:
         return None, f"The pods do not agree on one value of {mismatch.key}."
     if not _is_declared(mismatch):
@@ -154,6 +158,28 @@ def _change(mismatch: _Mismatch) -> tuple[FieldChange | None, str]:
         told = mismatch.undone.told
         return change, f"{told} changed it from {mismatch.carried}; this undoes that."
     return change, "All other keys match, and every pod carries this value."
+
+
+def _superfluous(mismatch: _Mismatch) -> FieldChange | None:
+    """Take a key away that nothing carries, if what is left chooses just what it is named for.
+
+    Its value has to be that very name: any other may be set at run time, such as who leads.
+    """
+    case, service, runs = mismatch.case, mismatch.service, mismatch.pods.runs
+    selector = texts(service.manifest.dig("spec", "selector"))
+    rest = {key: value for key, value in selector.items() if key != mismatch.key}
+    every = running(case, mismatch.ref.namespace)
+    carried = [pod.data.labels for pod in case.objects("Pod", mismatch.ref.namespace)]
+    carried += [one.labels for one in every]
+    used = any(mismatch.key in labels for labels in carried)
+    chosen = [one.ref for one in every if selects(rest, one.labels)]
+    names = is_named_for(mismatch.ref.name, runs.ref.name) and mismatch.wanted in (
+        mismatch.ref.name,
+        runs.ref.name,
+    )
+    if used or mismatch.undone or chosen != [runs.ref] or not names:
+        return None
+    return deleted(mismatch.ref, mismatch.path, mismatch.wanted)
 
 
 def _is_declared(mismatch: _Mismatch) -> bool:

@@ -13,14 +13,17 @@ from tocsin_rca.evidence.remedy import Remedy, all_of, inserted
 from tocsin_rca.evidence.sizes import MEMORY
 
 _ROOM = Decimal("1.25")
-_MOST = bytes_of(Limits().max_new_memory) or Decimal(0)
+_REQUEST = Limits().max_new_memory
+_ASKED = bytes_of(_REQUEST) or Decimal(0)
+_MOST = _ASKED * Limits().max_memory_factor
 
 
 def bounded(case: Case, owner: ObjectRef) -> Remedy | None:
     """Return a limit for the only container that pods of this owner run, if it has none.
 
-    It is the next usual size above what they were seen to take, with a quarter more; where that is
-    more than the write policy gives where nothing was, the most that it gives.
+    It is the next usual size above what they were seen to take, with a quarter more; never less
+    than they take, which would kill what runs. None where the write policy does not go so far.
+    A pod without a request asks for its limit: of a large one, it asks for what the policy gives.
     """
     seen, peak = design(case, owner), max(_taken(case, owner), default=None)
     running = [one for one in seen.data.containers() if "containers" in one.path] if seen else []
@@ -28,21 +31,23 @@ def bounded(case: Case, owner: ObjectRef) -> Remedy | None:
         return None
     if running[0].dig("resources", "limits", "memory") is not None:
         return None
-    roomy = [text for size, text in MEMORY if peak * _ROOM <= size <= _MOST]
-    limit = roomy[0] if roomy else [text for size, text in MEMORY if size <= _MOST][-1]
-    path = (*running[0].path, "resources", "limits", "memory")
-    changes = all_of([inserted(seen.data.ref, path, limit)])
-    return Remedy(changes, _because(peak, enough=bool(roomy)), (seen.id,))
-
-
-def _because(peak: Decimal, *, enough: bool) -> str:
+    size, limit = _size(peak)
+    if size < peak:
+        return None
+    path = (*running[0].path, "resources")
+    wanted = [inserted(seen.data.ref, (*path, "limits", "memory"), limit)]
+    asks = running[0].dig("resources", "requests", "memory") is not None
+    if size > _ASKED and not asks:
+        wanted.append(inserted(seen.data.ref, (*path, "requests", "memory"), _REQUEST))
     took = f"Its pods took up to {int(peak) // 2**20}Mi"
-    if enough:
-        return f"{took}; this leaves a quarter more. Without a request, they ask for as much."
-    return (
-        f"{took}, which starves the node; this is the most that is given where nothing was."
-        " A pod that takes more is then killed in place of its neighbours."
-    )
+    asked = "" if asks else f" They ask for {_REQUEST if size > _ASKED else limit} then."
+    return Remedy(all_of(wanted), f"{took}; {limit} leaves them that.{asked}", (seen.id,))
+
+
+def _size(peak: Decimal) -> tuple[Decimal, str]:
+    """The next usual size with room above a peak, or the most that is given."""
+    given = [(size, text) for size, text in MEMORY if size <= _MOST]
+    return next((one for one in given if one[0] >= peak * _ROOM), given[-1])
 
 
 def _taken(case: Case, owner: ObjectRef) -> Iterator[Decimal]:

@@ -7,7 +7,7 @@ _GI = Decimal(2**30)
 _CPU = tuple(
     (Decimal(text) if not text.endswith("m") else Decimal(text[:-1]) / 1000, text)
     for text in (
-        *("20m", "25m", "50m", "100m", "200m", "250m", "400m", "500m", "750m", "1", "1500m"),
+        *("20m", "25m", "40m", "50m", "100m", "200m", "250m", "400m", "500m", "750m", "1", "1500m"),
         *("2", "3", "4", "6", "8", "12", "16", "24", "32"),
     )
 )
@@ -19,6 +19,7 @@ MEMORY = tuple(
 
 _ROOM = Decimal("0.75")
 _FURTHEST = 4
+_LEAST_CPU = Decimal("0.05")
 
 
 def fitting(resource: str, asked: Decimal, largest: Decimal) -> str | None:
@@ -32,6 +33,10 @@ def fitting(resource: str, asked: Decimal, largest: Decimal) -> str | None:
 
 
 def doubled_cpu(limit: Decimal) -> str | None:
-    """Return the next usual number of cores that is at least twice a limit, at most four times."""
-    found = (text for size, text in _CPU if 2 * limit <= size <= _FURTHEST * limit)
+    """Return the next usual number of cores that is at least twice a limit, at most four times.
+
+    Of less than that, no program can do much: there it is nearer to the most.
+    """
+    least = max(2 * limit, min(_FURTHEST * limit, _LEAST_CPU))
+    found = (text for size, text in _CPU if least <= size <= _FURTHEST * limit)
     return next(found, None)
