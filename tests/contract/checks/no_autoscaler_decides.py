@@ -20,7 +20,11 @@ def samples(make):
             make.seen(scalers=mine),
             make.scaling(scalers=other),
             make.scaling(0, 1, scalers=mine),
+            make.change(),
         ),
         "failing": (make.scaling(scalers=mine),),
-        "unknown": (make.scaling(scalers=make.unknown()),),
+        "unknown": (
+            make.scaling(scalers=make.unknown()),
+            make.seen(scalers=make.unknown()),
+        ),
     }

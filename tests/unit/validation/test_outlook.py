@@ -19,6 +19,7 @@ from tocsin_contracts import (
 from tocsin_gitops.policy import WritePolicy
 from tocsin_testing import build
 from tocsin_validation.checks.amounts import RequestsWithinLimits
+from tocsin_validation.checks.autoscaler import NoAutoscalerDecides
 from tocsin_validation.facts import Incident, Prices, Rules, Surroundings, told
 from tocsin_validation.outlook import amounts, preview, risk, schemas
 from tocsin_validation.outlook.effects import effects
@@ -359,3 +360,56 @@ def test_a_request_that_an_overlay_sets_is_held_against_the_limit_of_the_object(
         renders=one,
     )
     assert RequestsWithinLimits().run(proposed(one, live, edit)).verdict == verdict
+
+
+def scaler(*metrics, name="payments-api", **spec):
+    target = {"kind": "Deployment", "name": name}
+    about = {"name": "api", "namespace": "payments"}
+    spec = {"scaleTargetRef": target, "metrics": list(metrics), **spec}
+    return Manifest({"kind": "HorizontalPodAutoscaler", "metadata": about, "spec": spec})
+
+
+def aim(resource, share, **more):
+    key = "containerResource" if more else "resource"
+    target = {"type": "Utilization", "averageUtilization": share}
+    return {"type": key.title(), key: {"name": resource, "target": target, **more}}
+
+
+@pytest.mark.parametrize(
+    ("metric", "share"),
+    [
+        (aim("memory", 70), "aims at 70 % of requested memory: the same use counts 50 % of"),
+        (aim("memory", 70, container="api"), "the same use counts 50 % of what it did"),
+        (aim("memory", 70, container="side"), ""),
+        (aim("cpu", 70), ""),
+        ({"type": "Pods", "pods": {"metric": {"name": "rps"}}}, ""),
+    ],
+)
+def test_an_autoscaler_that_reckons_in_shares_is_told_of_where_requests_change(metric, share):
+    of = proposed(scalers=told((scaler(metric),)))
+    shifts = [one for one in effects(of) if "aims at" in one]
+    assert len(shifts) == bool(share)
+    assert all(share in one and "fewer pods may run" in one for one in shifts)
+    answer = NoAutoscalerDecides().run(of)
+    assert answer.verdict is CheckVerdict.PASS
+    assert ("aims at" in answer.detail) is bool(share)
+
+
+def test_an_autoscaler_without_metrics_aims_at_cpu():
+    path = (*LIMIT[:-1], "cpu")
+    of = proposed(change(path, old="1", new="500m"), scalers=told((scaler(),)))
+    (one,) = (one for one in effects(of) if "aims at" in one)
+    assert "aims at 80 % of requested cpu" in one
+    assert "more pods may run" in one
+
+
+def test_an_autoscaler_of_another_object_does_not_matter():
+    of = proposed(scalers=told((scaler(aim("memory", 70), name="other"),)))
+    assert not any("aims at" in one for one in effects(of))
+
+
+def test_a_limit_beside_a_request_shifts_no_share():
+    live = preview.applied(RAW, [change(REQUEST, ChangeOp.INSERT, None, "128Mi")])
+    of = proposed(live=live)
+    assert NoAutoscalerDecides().run(of).detail == "the number of pods stays as it is"
+    assert NoAutoscalerDecides().run(proposed()).verdict is CheckVerdict.UNKNOWN

@@ -120,8 +120,9 @@ async def test_only_what_the_change_may_depend_on_is_asked_for():
     assert around.quotas.value is None
 
 
-async def test_a_change_of_the_number_of_pods_asks_for_budgets_and_autoscalers():
-    finding = build.finding(change=build.field_change(path=("spec", "replicas"), old=1, new=2))
+@pytest.mark.parametrize("path", [("spec", "replicas"), EDIT.path])
+async def test_a_change_of_pods_or_of_what_they_ask_for_asks_for_budgets_and_autoscalers(path):
+    finding = build.finding(change=build.field_change(path=path, old=1, new=2))
     around = await look(Living(WORKLOAD), proposed(hypothesis=build.hypothesis(finding=finding)))
     assert (around.budgets.value, around.scalers.value) == ((), ())
 

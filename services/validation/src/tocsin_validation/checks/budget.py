@@ -1,6 +1,7 @@
 """Can pods still be moved, with the disruption budgets as they are?"""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from tocsin_cluster.manifest import Manifest, dig, texts
 from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode
@@ -12,11 +13,14 @@ _KIND = "PodDisruptionBudget"
 
 
 class BudgetLeavesRoom:
-    """A budget that keeps as many pods as there are blocks every drain of a node."""
+    """A budget that keeps as many pods as there are blocks every drain of a node.
+
+    Where other amounts replace pods, one that the rollout does not heed is told of.
+    """
 
     name = "disruption-budget-leaves-room"
     severity = CheckSeverity.MINOR
-    needs = "the object and the PodDisruptionBudgets, if the number of pods changes"
+    needs = "the object and the PodDisruptionBudgets, if the number of pods or amounts change"
     consequence = Consequence.WITH_CARE
     reason = EndReason.CHECKS_FAILED
     code = FailureCode.CONFLICT
@@ -25,7 +29,8 @@ class BudgetLeavesRoom:
     def run(self, change: Proposed) -> CheckResult:
         """Compare what budgets keep with how many pods there will be."""
         finding = change.hypothesis.finding
-        if not any(one.path[-1:] == ("replicas",) for one in finding.changes):
+        scales = any(one.path[-1:] == ("replicas",) for one in finding.changes)
+        if not scales and not any("resources" in one.path for one in finding.changes):
             return passed(self.name, "the number of pods stays as it is")
         budgets, states = change.around.budgets, preview.states(change)
         if states is None:
@@ -33,15 +38,17 @@ class BudgetLeavesRoom:
         if budgets.value is None:
             return untold(self.name, budgets)
         mine = [one for one in budgets.value if _covers(one, states[1])]
-        return self._judged(mine, amounts.replicas(states[1]))
+        return self._judged(mine, states[1], scales=scales)
 
-    def _judged(self, mine: Sequence[Manifest], pods: int | None) -> CheckResult:
+    def _judged(self, mine: Sequence[Manifest], workload: Manifest, *, scales: bool) -> CheckResult:
+        pods = amounts.replicas(workload)
         if pods is None:
             return unknown(self.name, "how many pods there are is not told", FailureCode.NOT_FOUND)
-        wrong = [why for one in mine if not _is_unclear(one) for why in _blocks(one, pods)]
+        blocks = _blocks if scales else partial(_is_passed_by, taken=_taken(workload, pods))
+        wrong = [why for one in mine if not _is_unclear(one) for why in blocks(one, pods)]
         if wrong:
             return failed(self.name, "; ".join(wrong))
-        if maybe := [why for one in mine for why in _blocks(one, pods)]:
+        if maybe := [why for one in mine for why in blocks(one, pods)]:
             told = f"it may be for other pods, but {'; '.join(maybe)}"
             return unknown(self.name, told, FailureCode.UNSUPPORTED)
         return passed(self.name, f"{len(mine)} budget(s) for {pods} pod(s)")
@@ -66,6 +73,42 @@ def _blocks(budget: Manifest, pods: int) -> Iterator[str]:
         yield f"{name} keeps {kept} of {pods} pod(s): none can ever be moved"
     if lost in (0, "0", "0%"):
         yield f"{name} lets none of {pods} pod(s) go"
+
+
+def _is_passed_by(budget: Manifest, pods: int, taken: int) -> Iterator[str]:
+    """A rollout is no eviction: it takes pods away whatever a budget keeps."""
+    kept = _number(budget.dig("spec", "minAvailable"), pods)
+    lost = _number(budget.dig("spec", "maxUnavailable"), pods)
+    if kept is None and lost is not None:
+        kept = pods - lost
+    if taken and kept is not None and pods - taken < kept:
+        name = f"{_KIND} {budget.ref.name}"
+        yield (
+            f"{name} keeps {kept} of {pods} pod(s), and does not hold back the rollout, "
+            f"which takes {taken} at once"
+        )
+
+
+def _taken(workload: Manifest, pods: int) -> int:
+    """Return how many pods a rollout of another template may take away at once."""
+    kind = workload.ref.kind
+    if kind == "Deployment":
+        if workload.dig("spec", "strategy", "type") == "Recreate":
+            return pods
+        most = workload.dig("spec", "strategy", "rollingUpdate", "maxUnavailable")
+        return _floor("25%" if most is None else most, pods)
+    how = workload.dig("spec", "updateStrategy", "type")
+    if kind not in ("StatefulSet", "DaemonSet") or how == "OnDelete":
+        return 0
+    most = workload.dig("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
+    return 1 if most is None else max(1, _number(most, pods) or 0)
+
+
+def _floor(value: object, pods: int) -> int:
+    """Return a number or a share of pods, rounded down as a Deployment does."""
+    if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
+        return int(value[:-1]) * pods // 100
+    return _number(value, pods) or 0
 
 
 def _number(value: object, pods: int) -> int | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_validation.outlook import amounts, preview
+from tocsin_validation.outlook import amounts, preview, scaling
 from tocsin_validation.outlook.amounts import KINDS, Shift, size
 from tocsin_validation.ports import Proposed
 
@@ -21,6 +21,7 @@ def effects(change: Proposed) -> tuple[str, ...]:
     return (
         *_rollout(change),
         *_scaler(change),
+        *scaling.shifts(change),
         *(_amounts(shift) if shift else ()),
         *(_shares(change, shift) if shift else ()),
         *(_cost(change, shift) if shift else ()),

@@ -30,11 +30,6 @@ def asks_for_more(changes: Iterable[FieldChange]) -> bool:
     return any("resources" in one.path or one.path[-1:] == ("replicas",) for one in changes)
 
 
-def scales(changes: Iterable[FieldChange]) -> bool:
-    """Whether it changes how many pods there are."""
-    return any(one.path[-1:] == ("replicas",) for one in changes)
-
-
 async def live(cluster: Cluster, ref: ObjectRef) -> Manifest:
     """Return the object as the cluster has it, as a whole."""
     found = await cluster.get(ref)

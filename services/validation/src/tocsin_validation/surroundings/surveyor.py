@@ -147,7 +147,6 @@ class Surveyor:
         wanted = {"Node": ""}
         if questions.asks_for_more(changes):
             wanted |= {"ResourceQuota": namespace, "Pod": EVERYWHERE}
-        if questions.scales(changes):
             wanted |= dict.fromkeys(("PodDisruptionBudget", "HorizontalPodAutoscaler"), namespace)
         found = await asyncio.gather(
             *(
