@@ -72,7 +72,7 @@ class Browser:
         self.bus = FakePublisher()
         tokens = {who: SecretStr(token) for who, token in TOKENS.items()}
         tallies, news = FakeTallies(), FakeLateNews()
-        hub = Hub(FakeFeed())
+        self.hub = hub = Hub(FakeFeed())
         routes = api.Api(
             self.runs,
             self.approvals,

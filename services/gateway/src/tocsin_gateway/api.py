@@ -167,7 +167,7 @@ class Api:
         return refusals.refused(
             taken.refusal or Refusal.UNKNOWN,
             approvers=", ".join(approval.undecided if said else approval.approvers),
-            needs=str(approval.quorum),
+            needs=approval.needs,
         )
 
 

@@ -175,7 +175,7 @@ def approval_view(approval: Approval) -> ApprovalView:
         expires_at=approval.expires_at,
         decided_by=approval.decided_by,
         decided_at=approval.decided_at,
-        required=approval.quorum.people,
+        required=approval.required,
         decisions=approval.decisions,
     )
 
