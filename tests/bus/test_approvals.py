@@ -36,12 +36,12 @@ class Desk:
         self.outbox = Outbox(client, kit.OWNER, kit.read, self.bus.publish, clock)
         self.approvals = Approvals(client, self.outbox, clock)
 
-    async def ask(self, approvers=("ana", "bo"), run_id=RUN, quorum=ONE):
+    async def ask(self, approvers=("ana", "bo"), run_id=RUN, quorum=ONE, askers=()):
         runs, event = RunStore(self.redis, clock=self.clock), build.plan_drafted(run_id=run_id)
         begin = await runs.begin(event, "action", move(RunState.RECEIVED))
         asked = build.approval_requested(run_id=run_id)
         await runs.commit(begin.lease, move(RunState.RECEIVED), event, [asked])
-        return await self.approvals.open(run_id, PLAN, approvers, DUE, quorum)
+        return await self.approvals.open(run_id, PLAN, approvers, DUE, quorum, askers=askers)
 
     async def redeem(self, nonce, **changes):
         said = {
@@ -227,6 +227,40 @@ async def test_who_said_yes_in_a_chat_may_make_it_whole_where_they_log_in(redis)
     await decide(desk, "ana", "slack")
     taken = await decide(desk, "ana", "console")
     assert (taken.state, taken.given) == (ApprovalState.GRANTED, 1)
+
+
+@pytest.mark.parametrize("quorum", [ONE, TWO, Quorum(people=2, alone=LOGIN)])
+async def test_p3_who_asked_for_a_change_is_never_the_only_one_who_approves_it(redis, quorum):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, quorum=quorum, askers=["ana"])
+    first = await decide(desk, "ana", "gateway")
+    assert (first.state, first.given, first.required) == (ApprovalState.PENDING, 1, 2)
+    assert (await desk.approvals.get(RUN, PLAN)).required == 2
+    again = await decide(desk, "ana", "console")
+    assert (again.refusal, again.given, again.required) == (Refusal.SAID_ALREADY, 1, 2)
+    assert (await decide(desk, "bo", "slack")).state is ApprovalState.GRANTED
+
+
+async def test_who_did_not_ask_for_a_change_approves_it_without_who_did(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, askers=["ana"])
+    assert (await decide(desk, "bo")).state is ApprovalState.GRANTED
+
+
+async def test_two_who_asked_for_a_change_need_a_third(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, askers=["ana", "bo"])
+    assert (await decide(desk, "ana")).required == 2
+    second = await decide(desk, "bo")
+    assert (second.state, second.given, second.required) == (ApprovalState.PENDING, 2, 3)
+    assert (await decide(desk, "cy")).state is ApprovalState.GRANTED
+
+
+async def test_a_no_of_who_asked_for_a_change_is_a_no(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, askers=["ana"])
+    taken = await decide(desk, "ana", answer=DecisionKind.DENIED)
+    assert taken.state is ApprovalState.DENIED
 
 
 async def test_a_rule_decides_where_the_record_names_it_and_is_told_like_any_decision(desk):
@@ -433,10 +467,12 @@ async def test_an_approval_is_not_kept_for_ever(desk, redis):
 @pytest.mark.parametrize("by", ["ana", "mallory"])
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("answer", DecisionKind)
-@pytest.mark.parametrize("quorum", [ONE, TWO, HIGH])
-async def test_the_fake_decides_as_the_real_one_does(redis, by, late, answer, quorum):
+@pytest.mark.parametrize(
+    "needs", [{"quorum": one, "askers": who} for one in (ONE, TWO, HIGH) for who in ((), ("ana",))]
+)
+async def test_the_fake_decides_as_the_real_one_does(redis, by, late, answer, needs):
     desk = Desk(redis, FakeClock())
-    await desk.ask(quorum=quorum)
+    await desk.ask(**needs)
     fake = FakeApprovals(desk.clock, await desk.approvals.get(RUN, PLAN))
     if late:
         desk.clock.advance(4 * 3600)

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from tocsin_action.asking import Asking
 from tocsin_action.handlers import CLEARABLE
 from tocsin_contracts import (
     OPEN_STATES,
@@ -21,6 +22,7 @@ from tocsin_kit.errors import TransientError
 from tocsin_kit.moves import move
 from tocsin_kit.topology import TimerKind
 from tocsin_testing import build
+from tocsin_testing.event_fields import REMARK
 from tocsin_testing.fakes import outage
 
 PATIENCE = timedelta(hours=4)
@@ -67,6 +69,35 @@ async def test_p3_the_risk_decides_who_has_to_say_yes(desk, risk, needs, slack):
     asked = await desk.ask(desk.plan(risk=risk))
     assert asked.needs == needs
     assert approval(desk).quorum.takes("slack") is slack
+
+
+@pytest.mark.parametrize(
+    ("source", "instance", "askers"),
+    [
+        ("chat", "ana", ("ana",)),
+        ("chat", "mallory", ()),
+        ("chat", "", ()),
+        ("alertmanager", "ana", ()),
+    ],
+)
+async def test_p3_an_approver_who_asked_for_the_run_is_not_the_only_one(
+    desk, source, instance, askers
+):
+    asked = await desk.ask(alert=build.alert(source=source, instance=instance))
+    assert approval(desk).askers == askers
+    told = "1 person, not only ana, who asked for it" if askers else "1 person"
+    assert asked.needs == told
+
+
+def test_an_operator_may_let_who_asked_decide_alone():
+    asking = Asking(approvers=("ana",), patience=PATIENCE, self_approval=True)
+    alert = build.alert(source="chat", instance="ana")
+    assert asking.askers(alert, build.hypothesis()) == ()
+
+
+def test_p3_who_asked_for_a_value_by_a_comment_is_not_the_only_one_who_approves_it():
+    asking = Asking(approvers=("ana", REMARK.author), patience=PATIENCE)
+    assert asking.askers(build.alert(), build.hypothesis(remark=REMARK)) == (REMARK.author,)
 
 
 async def test_a_question_says_that_changes_have_to_wait_and_whose_it_is(desk):

@@ -30,7 +30,10 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """One approval as it stands; `decisions` holds what was said so far, the oldest first."""
+    """One approval as it stands; `decisions` holds what was said so far, the oldest first.
+
+    `askers` asked for the change: they are never the only ones who say yes to it.
+    """
 
     id: str
     run_id: RunId
@@ -43,11 +46,25 @@ class Approval:
     reason: str = ""
     quorum: Quorum = ONE
     decisions: tuple[Decision, ...] = ()
+    askers: tuple[str, ...] = ()
 
     @property
     def partial(self) -> bool:
         """Whether somebody has said yes and more people have to."""
         return self.state is ApprovalState.PENDING and bool(self.decisions)
+
+    @property
+    def required(self) -> int:
+        """How many people have to say yes, as it stands."""
+        said = {one.by for one in self.decisions}
+        only_asked = bool(said) and said <= set(self.askers)
+        return max(self.quorum.people, len(said) + 1) if only_asked else self.quorum.people
+
+    @property
+    def needs(self) -> str:
+        """Who has to say yes, in words."""
+        asked = f", not only {', '.join(self.askers)}, who asked for it" if self.askers else ""
+        return f"{self.quorum}{asked}"
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -112,6 +129,7 @@ def parsed(run_id: RunId, record: dict[str, str]) -> Approval | None:
             alone=_names(record, "alone"),
             refused=_names(record, "refused"),
         ),
+        askers=_names(record, "askers"),
         decisions=tuple(sorted(decisions, key=lambda one: (one.decided_at, one.by))),
     )
 

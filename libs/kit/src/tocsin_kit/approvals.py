@@ -66,6 +66,8 @@ class Approvals:
         approvers: Iterable[str],
         expires_at: datetime,
         quorum: Quorum = ONE,
+        *,
+        askers: Iterable[str] = (),
     ) -> Approval:
         """Open the approval of a plan, or return it as it stands if it was opened before."""
         key = keys.approval(run_id, plan_hash)
@@ -76,6 +78,7 @@ class Approvals:
             "expires": str(millis(expires_at)),
             "proposer": PROPOSER,
             "approvers": approval_record.listed(tuple(approvers)),
+            "askers": approval_record.listed(tuple(askers)),
             **approval_record.written(quorum),
         }
         kept = int(KEPT.total_seconds() * 1000)

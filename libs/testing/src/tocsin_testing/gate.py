@@ -62,6 +62,8 @@ class FakeGate(FakeApprovals):
         approvers: Iterable[str],
         expires_at: datetime,
         quorum: Quorum,
+        *,
+        askers: Iterable[str] = (),
     ) -> Approval:
         """Open the approval of a plan, or return it as it stands."""
         self._answer()
@@ -73,6 +75,7 @@ class FakeGate(FakeApprovals):
             expires_at=expires_at,
             approvers=tuple(approvers),
             quorum=quorum,
+            askers=tuple(askers),
         )
         return self.approvals.setdefault((run_id, plan_hash), made)
 
@@ -132,7 +135,9 @@ def _decided(
     needed, by, at = approval.quorum, decision.by, decision.decided_at
     yes, said = answer is DecisionKind.GRANTED, _agreed(approval)
     given = len(said | {by}) if yes else len(said)
-    partial = yes and given < needed.people and decision.surface not in needed.alone
+    alone = yes and not (said | {by}) - set(approval.askers)
+    people = max(needed.people, given + 1) if alone else needed.people
+    partial = alone or (yes and given < people and decision.surface not in needed.alone)
     refusal = _refusal(approval, decision)
     if not refusal and yes and not needed.takes(decision.surface):
         refusal = Refusal.WRONG_SURFACE
@@ -140,13 +145,14 @@ def _decided(
         refusal = Refusal.SAID_ALREADY
     if refusal:
         known = approval.state, approval.decided_by, approval.decided_at
-        return Redeemed(refusal, *known, len(said), needed.people), approval
+        shown = people if refusal is Refusal.SAID_ALREADY else needed.people
+        return Redeemed(refusal, *known, len(said), shown), approval
     state = ApprovalState.PENDING if partial else ApprovalState(answer)
     others = tuple(one for one in approval.decisions if one.by != by)
     after = replace(approval, state=state, decisions=(*others, decision))
     if not partial:
         after = replace(after, decided_by=by, decided_at=at, reason=decision.reason)
-    return Redeemed(None, state, by, at, given, needed.people), after
+    return Redeemed(None, state, by, at, given, people), after
 
 
 def _agreed(approval: Approval) -> set[str]:

@@ -142,6 +142,7 @@ def asking(settings: Settings) -> Asking:
         approvers=settings.approvers,
         patience=timedelta(hours=settings.approval_hours),
         tiers=settings.quorum,
+        self_approval=settings.self_approval,
     )
 
 

@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from tocsin_contracts import Risk
+from tocsin_contracts import Alert, Hypothesis, Risk
 from tocsin_kit.quorum import LOGIN, ONE, Quorum
+
+CHAT = "chat"
+"""The source of what a person says; its instance is who, where each has a secret of their own."""
 
 TIERS: Mapping[Risk, Quorum] = {
     Risk.LOW: ONE,
@@ -22,3 +25,12 @@ class Asking:
     approvers: Sequence[str]
     patience: timedelta
     tiers: Mapping[Risk, Quorum] = field(default_factory=lambda: TIERS)
+    self_approval: bool = False
+
+    def askers(self, alert: Alert, hypothesis: Hypothesis) -> tuple[str, ...]:
+        """Return the approvers who asked for the run by `/chat`, or for its change by a comment."""
+        if self.self_approval:
+            return ()
+        by_chat = alert.instance if alert.source == CHAT else ""
+        by_comment = hypothesis.remark.author if hypothesis.remark else ""
+        return tuple(who for who in (by_chat, by_comment) if who in self.approvers)

@@ -90,7 +90,7 @@ class Handlers:
             alert=event.alert,
             hypothesis=event.hypothesis,
             plan=plan,
-            needs=str(approval.quorum),
+            needs=approval.needs,
             freeze=opened.freeze if opened else "",
             team=opened.team if opened else "",
         )

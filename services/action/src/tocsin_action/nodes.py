@@ -59,6 +59,7 @@ class Nodes:
                 asking.approvers,
                 self._clock.now() + asking.patience,
                 asking.tiers[plan.risk],
+                askers=asking.askers(state["alert"], state["hypothesis"]),
             )
             for timer in waiting.timers(opened, asking.patience):
                 await self._timers.set_timer(timer)

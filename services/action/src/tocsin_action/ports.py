@@ -28,6 +28,8 @@ class Approvals(Protocol):
         approvers: Iterable[str],
         expires_at: datetime,
         quorum: Quorum,
+        *,
+        askers: Iterable[str],
     ) -> Approval:
         """Open the approval of a plan, or return it as it stands."""
 

@@ -34,6 +34,10 @@ class Settings(ServiceSettings):
     approval_hours: float = Field(
         default=4, gt=0, le=24 * 20, description="Hours until an approval nobody decided expires."
     )
+    self_approval: bool = Field(
+        default=False,
+        description="Whether who asked for a run or a change may be the only one to approve it.",
+    )
     quorum: dict[Risk, Quorum] = Field(
         default_factory=lambda: dict(TIERS),
         description="Who has to say yes, by the risk of the plan; risks left out keep theirs.",

@@ -5,18 +5,23 @@
 --       11 topic and 12 event of a yes that is not whole yet
 -- Returns {verdict, state, who, when, people who said yes, people who have to}
 local approval = KEYS[1]
-local record = redis.call('HMGET', approval, 'state', 'plan_hash', 'expires', 'proposer', 'decided_by', 'decided_at', 'approvers', 'people', 'alone', 'refused', 'rule')
+local record = redis.call('HMGET', approval, 'state', 'plan_hash', 'expires', 'proposer', 'decided_by', 'decided_at', 'approvers', 'people', 'alone', 'refused', 'rule', 'askers')
 local state, who, people = record[1], ARGV[5], tonumber(record[8] or '1')
 if not state then return {'unknown', '', '', '', '', ''} end
 
-local said, given = redis.call('HEXISTS', approval, 'yes:' .. who) == 1, 0
+local function among(list, one) return string.find(list or '', '\n' .. one .. '\n', 1, true) end
+-- Those who asked for the change are counted, and are never the only ones who say yes to it.
+local function asked(one) return record[12] and among(record[12], one) end
+local said, given, others = redis.call('HEXISTS', approval, 'yes:' .. who) == 1, 0, 0
 for _, field in ipairs(redis.call('HKEYS', approval)) do
-  if string.sub(field, 1, 4) == 'yes:' then given = given + 1 end
+  if string.sub(field, 1, 4) == 'yes:' then
+    given = given + 1
+    if not asked(string.sub(field, 5)) then others = others + 1 end
+  end
 end
 local function answer(verdict)
   return {verdict, state, record[5] or '', record[6] or '', tostring(given), tostring(people)}
 end
-local function among(list, one) return string.find(list or '', '\n' .. one .. '\n', 1, true) end
 
 local nonce = redis.call('HGET', approval, 'nonce:' .. ARGV[1])
 if not nonce or nonce ~= ARGV[2] then return answer('bad_token') end
@@ -34,7 +39,9 @@ local yes = ARGV[4] == 'granted'
 if yes then
   if among(record[10], surface) then return answer('wrong_surface') end
   local counted = given + (said and 0 or 1)
-  if counted < people and not among(record[9], surface) then
+  if not said and not asked(who) then others = others + 1 end
+  if others == 0 then people = math.max(people, counted + 1) end
+  if others == 0 or (counted < people and not among(record[9], surface)) then
     if said then return answer('said_already') end
     given = counted
     -- A quote in a text is escaped, so this can only be the event's own two numbers.

@@ -9,6 +9,7 @@ from tocsin_contracts import (
     CheckVerdict,
     Edit,
     EditOp,
+    Intent,
     Plan,
     RunFinished,
     RunState,
@@ -142,7 +143,7 @@ def _change(asked: ApprovalRequested | None) -> Iterator[Block]:
         ("File", plan.target.file),
         ("Change", changes(plan)),
         ("Risk", "; ".join([plan.risk.value, *plan.risk_reasons])),
-        ("What it affects", "; ".join(plan.effects)),
+        ("What it affects", " ".join(plan.effects)),
         ("Needs a yes of", asked.needs),
         ("Decide before", f"{asked.expires_at:%Y-%m-%d %H:%M} UTC"),
         ("Changes have to wait", asked.freeze),
@@ -176,7 +177,7 @@ def _outcome(view: View) -> Iterator[Block]:
         yield blocks.section(f"*{what}*{why}")
     if approval and approval.partial and view.waits:
         said = ", ".join(one.by for one in approval.decisions)
-        count = f"{len(approval.decisions)} of {approval.quorum.people}"
+        count = f"{len(approval.decisions)} of {approval.required}"
         yield blocks.section(f"*{count} said yes: {escaped(line(said, WORD), WORD)}*")
     if pull := view.pull:
         words = escaped(line(pull.title), WORD)
@@ -189,7 +190,7 @@ def _footer(view: View) -> str:
         told.append(f"plan {view.asked.plan.short_hash}")
     if tally := view.tally:
         told.append(f"{tally.firing} of {tally.firing + tally.resolved} alerts fire")
-        told.append(f"{tally.occurrences} deliveries")
+        told.append(f"{tally.occurrences} deliver{'y' if tally.occurrences == 1 else 'ies'}")
     if view.runs > 1:
         told.append(f"run {view.runs} about this")
     return escaped(" · ".join(told), WORD)
@@ -212,4 +213,6 @@ def _buttons(view: View, around: Surroundings, value: str) -> Iterator[Block]:
 def _confirm(asked: ApprovalRequested) -> Confirm:
     plan = asked.plan
     what = f"{line(changes(plan), 100)}\n{line(plan.target.repo, 60)} {line(plan.target.file, 100)}"
-    return Confirm("Open the pull request?", f"{what}\nPlan {plan.short_hash}", "Approve")
+    adds = plan.intent is Intent.INCREMENT
+    question = "Add a commit to the pull request?" if adds else "Open the pull request?"
+    return Confirm(question, f"{what}\nPlan {plan.short_hash}", "Approve")
