@@ -114,8 +114,8 @@ def _change(case: Case, failing: FailingProbe) -> tuple[FieldChange | None, str]
             return edit, f"{undone.told} changed it; this undoes that."
     if right := _scheme(case, failing):
         return right, f"The program itself says that it speaks {right.new}."
-    if path := _answered(case, failing):
-        return path, f"The other probe passes with {path.new} on the same port."
+    if other := _answered(case, failing):
+        return other, f"The other probe passes with {other.new} on the same port."
     if failing.is_declared and not failing_probe(dict(failing.declared), None, Limits()):
         gone = deleted(failing.owner, failing.path(), dict(failing.declared))
         return gone, "Its command can only fail, so it says nothing of the program."
