@@ -197,6 +197,17 @@ async def test_every_stream_ends_with_the_gateway():
         await client.take(1)
 
 
+async def test_p3_a_stream_ends_in_time_so_that_its_client_shows_again_who_it_is():
+    feed = FakeFeed(*facts(1, 3))
+    async with reading(feed) as hub:
+        await caught_up(feed, hub)
+        answer = sse.stream(hub, ALL, "1", lasts=0)
+        frames = [frame async for frame in answer.body_iterator]
+        again = await Client(hub, last_event_id=frames[-1].split()[-1]).take(3)
+    assert len(frames) == 1
+    assert again.ids == [2, 3]
+
+
 async def test_only_so_many_listen_and_a_place_is_free_again():
     feed = FakeFeed()
     async with reading(feed, most=1) as hub:

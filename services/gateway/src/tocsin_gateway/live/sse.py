@@ -12,6 +12,9 @@ from tocsin_contracts.feed import FactView
 from tocsin_gateway.live.hub import Hub, Listener
 
 BEAT_SECONDS = 15.0
+LASTS_SECONDS = 3600.0
+"""How long one stream goes on: then its client comes back by itself, and shows again who it is."""
+
 RETRY_MILLISECONDS = 2000
 MOST_DIGITS = 18
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -34,28 +37,38 @@ class Wanted(BaseModel):
 
 
 def stream(
-    hub: Hub, wanted: Wanted, last_event_id: str = "", *, beat: float = BEAT_SECONDS
+    hub: Hub,
+    wanted: Wanted,
+    last_event_id: str = "",
+    *,
+    beat: float = BEAT_SECONDS,
+    lasts: float = LASTS_SECONDS,
 ) -> StreamingResponse:
-    """Return the answer that goes on until either side ends it; it resumes after an event id.
+    """Return the answer that goes on for so many seconds; it resumes after an event id.
 
     RefusedError if nobody may listen now.
     """
     hub.admit()
     return StreamingResponse(
-        _joined(hub, wanted, last_event_id, beat), media_type="text/event-stream", headers=HEADERS
+        _joined(hub, wanted, last_event_id, beat, lasts),
+        media_type="text/event-stream",
+        headers=HEADERS,
     )
 
 
 async def _joined(
-    hub: Hub, wanted: Wanted, last_event_id: str, beat: float
+    hub: Hub, wanted: Wanted, last_event_id: str, beat: float, lasts: float
 ) -> AsyncGenerator[str, None]:
+    end = asyncio.get_running_loop().time() + lasts
     with hub.joined() as listener:
-        async with aclosing(frames(hub, listener, wanted, last_event_id, beat)) as found:
+        async with aclosing(_frames(hub, listener, wanted, last_event_id, beat)) as found:
             async for frame in found:
                 yield frame
+                if asyncio.get_running_loop().time() >= end:
+                    return
 
 
-async def frames(
+async def _frames(
     hub: Hub, listener: Listener, wanted: Wanted, last_event_id: str, beat: float
 ) -> AsyncGenerator[str, None]:
     """Yield what was missed, then what comes; in silence a beat with the number reached."""
