@@ -1,6 +1,5 @@
 """Helm renders a release before and after where it is there; without it, that is not known."""
 
-import shutil
 import sys
 from textwrap import dedent
 
@@ -29,7 +28,6 @@ from tocsin_validation.ports import Proposed
 from tocsin_validation.surroundings import charting
 from tocsin_validation.surroundings.asked import NotTold
 
-HELM = shutil.which("helm") or ""
 FILE = "envs/prod.yaml"
 PATH = ("spec", "replicas")
 API = ObjectRef(kind="Deployment", namespace="shop", name="api")
@@ -210,12 +208,11 @@ async def test_the_plan_holds_what_action_judges_and_writes_again(stand_in):
     assert (after, why) == (AFTER, "")
 
 
-@pytest.mark.skipif(not HELM, reason="there is no helm")
-async def test_helm_itself_proves_the_change():
-    rendered = await charting.render(HELM, PLACE, "shop", FILES, AFTER)
+async def test_helm_itself_proves_the_change(helm):
+    rendered = await charting.render(helm, PLACE, "shop", FILES, AFTER)
     found = answers(proposed(told(rendered)))
     assert found["render-touches-only-target"].verdict is CheckVerdict.PASS
     assert found["schema-is-valid"].verdict is CheckVerdict.PASS
     assert "replicas: 3" in rendered.after["charts/api"]
     broken = FILES | {"charts/api/templates/api.yaml": b'{{ fail "no" }}'}
-    assert (await refused(helm=HELM, files=broken)).code is FailureCode.RENDER_FAILED
+    assert (await refused(helm=helm, files=broken)).code is FailureCode.RENDER_FAILED

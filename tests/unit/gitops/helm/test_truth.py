@@ -1,6 +1,5 @@
 """What is worked out here is what Helm makes, and what an edit leaves alone stays to the byte."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from tocsin_gitops.helm.chart import Chart, Release
 from tocsin_gitops.located import Located, NotLocated
 
 CHARTS = Path(__file__).parent / "charts"
-HELM = shutil.which("helm") or ""
 FOLLOWED = (
     *("web", "images", "worker", "cron", "store", "scaled", "configured", "ported"),
     *("templated", "several", "guarded"),
@@ -30,13 +28,12 @@ def files_of(name):
     return {str(path.relative_to(CHARTS)): path.read_bytes() for path in found}
 
 
-@pytest.mark.skipif(not HELM, reason="there is no helm")
 @pytest.mark.parametrize("name", FOLLOWED)
-def test_what_is_followed_is_what_helm_makes(name):
+def test_what_is_followed_is_what_helm_makes(name, helm):
     files = files_of(name)
     values = plain.mapping(files[f"{name}/values.yaml"])
     made = Chart(name, files).render(values, Release("pay", "shop")).made
-    command = (HELM, "template", "pay", str(CHARTS / name), "--namespace", "shop")
+    command = (helm, "template", "pay", str(CHARTS / name), "--namespace", "shop")
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     real = [one for one in yaml.safe_load_all(printed) if one]
     for one in made:
