@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tocsin_contracts import CheckVerdict, EditOp, Risk, RunState
+from tocsin_contracts import CheckVerdict, EditOp, EvidenceKind, Intent, Risk, RunState
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.quorum import Quorum
 from tocsin_kit.tally import Tally
@@ -101,6 +101,12 @@ def test_a_yes_is_confirmed_with_what_it_does():
     confirm = found(shown(view(asked())))[APPROVE]["confirm"]["text"]["text"]
     for part in ("128Mi → 256Mi", plan.target.repo, plan.target.file, plan.short_hash):
         assert part in confirm
+
+
+def test_one_more_commit_is_asked_for_as_such():
+    plan = build.plan(intent=Intent.INCREMENT)
+    confirm = found(shown(view(asked(plan=plan))))[APPROVE]["confirm"]
+    assert confirm["title"]["text"] == "Add a commit to the pull request?"
 
 
 def test_without_a_console_and_without_buttons_the_command_is_named():
@@ -243,12 +249,27 @@ def test_the_thread_says_what_a_question_rests_on():
     for part in (
         "*Approve? Raise the memory limit of payments-api to 256Mi*",
         "The limit was 256Mi until it was lowered.",
-        "• snapshot, Pod payments/payments-api-7d9c8f6b5-x2x4z: lastState.terminated.reason",
+        "• snapshot, Pod payments/payments-api-7d9c8f6b5-x2x4z",
         "Check symptom-present: unknown, No quota was seen.",
         "before 2026-03-02 14:00 UTC.",
     ):
         assert part in text
     assert "memory: 256Mi" not in text
+
+
+def test_what_a_question_does_not_rest_on_is_only_counted():
+    known = build.approval_requested().hypothesis
+    (pod,) = known.evidence
+    commit = {
+        "kind": EvidenceKind.COMMIT,
+        "source": "git",
+        "query": "log",
+        "excerpt": "36f96a5 trim",
+    }
+    seen = (pod.model_copy(update=commit), pod.model_copy(update={"id": "e2", "query": "other"}))
+    text = noted(asked(hypothesis=known.model_copy(update={"evidence": seen}))).shown.text
+    assert "• git, log: 36f96a5 trim\n… and 1 more that were looked at" in text
+    assert "other: " not in text
 
 
 def test_an_escalation_tells_everything_that_is_known():

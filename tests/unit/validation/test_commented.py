@@ -292,7 +292,7 @@ async def test_p5_an_answer_that_is_delivered_three_times_is_posted_once(world):
         (told,) = await answering(world).on_comment_answered(event)
     (body,) = said(world)
     assert "Two pods were killed" in body
-    assert "e1, of run r1" in body
+    assert "Evidence e1 of run r1." in body
     assert told.remark == REMARK
     other = event.model_copy(update={"remark": Remark(author="github:11", delivery="d2")})
     await answering(world).on_comment_answered(other)

@@ -114,7 +114,7 @@ def test_a_pull_request_says_why_how_sure_what_else_and_where_the_run_is():
     for part in (
         "- Verdict: confirmed, oom killed limit too low",
         "- 512Mi: more than it ever had",
-        "- The node is short of memory.: less sure: 50% against 95%",
+        "- The node is short of memory: less sure: 50% against 95%",
         "- memory leak: ruled out by checks: memory is flat",
         "Run: https://tocsin.example/runs/r1",
         "**e1** pod, snapshot: Pod payments/payments-api-7d9c8f6b5-x2x4z",

@@ -93,9 +93,10 @@ def marker(remark: Remark) -> str:
 
 def answer(event: CommentAnswered) -> str:
     """Return an answer: its words as they are, and what they rest on."""
-    cites = ", ".join(plain(one, 40) for one in event.cites) or "none"
+    cites = ", ".join(plain(one, 40) for one in event.cites)
     told = "Not done, because:" if event.kind is AnswerKind.DISAGREE else "In answer:"
-    rests = f"Evidence: {cites}, of run {event.run_id}. Nothing is changed by this."
+    where = f"Evidence {cites} of run" if cites else "Run"
+    rests = f"{where} {event.run_id}. Nothing is changed by this."
     return f"{told}\n\n{quoted(event.words)}\n\n{rests}"
 
 

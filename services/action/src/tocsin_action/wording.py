@@ -26,4 +26,4 @@ def quoted(text: str) -> str:
 
 def _lines(text: str) -> Iterator[str]:
     for one in text.translate(_PLAIN).expandtabs(2).splitlines():
-        yield from textwrap.wrap(one, _WIDTH) or [""]
+        yield from textwrap.wrap(one, _WIDTH, break_on_hyphens=False) or [""]

@@ -46,7 +46,10 @@ def alternatives(change: Proposed) -> tuple[Considered, ...]:
     hypothesis = change.hypothesis
     sure = hypothesis.finding.confidence
     others = (
-        Considered(what=one.summary, why_not=f"less sure: {one.confidence:.0%} against {sure:.0%}")
+        Considered(
+            what=one.summary.rstrip("."),
+            why_not=f"less sure: {one.confidence:.0%} against {sure:.0%}",
+        )
         for one in hypothesis.alternatives
     )
     ruled_out = (

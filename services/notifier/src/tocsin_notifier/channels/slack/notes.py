@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tocsin_contracts import (
     AlertRepeated,
+    ApprovalEscalated,
     ApprovalRecorded,
     ApprovalReminded,
     ApprovalRequested,
@@ -12,6 +13,7 @@ from tocsin_contracts import (
     CheckVerdict,
     Event,
     Evidence,
+    EvidenceKind,
     IncidentOpened,
     Novelty,
     RunEscalated,
@@ -27,6 +29,7 @@ LINE = 300
 EVIDENCE = 12
 
 LOUD = (
+    ApprovalEscalated,
     ApprovalRequested,
     ApprovalReminded,
     ApprovalRecorded,
@@ -80,16 +83,16 @@ def _refired(runs: int) -> Note:
 
 def _why(asked: ApprovalRequested) -> list[str]:
     """What the question rests on; the change itself stands in the message above."""
-    finding = asked.hypothesis.finding
-    evidence = asked.hypothesis.evidence
-    told = [_seen(one) for one in evidence[:EVIDENCE]]
+    finding, evidence = asked.hypothesis.finding, asked.hypothesis.evidence
+    cited = [one for one in evidence if one.id in finding.evidence][:EVIDENCE]
+    others = len(evidence) - len(cited)
     return [
         finding.summary,
         *([finding.because] if finding.because else []),
-        *told,
-        *([f"… {len(evidence) - EVIDENCE} more"] if len(evidence) > EVIDENCE else []),
-        *map(_check, _open(asked.plan.checks)),
         f"Decide in the message above, before {asked.expires_at:%Y-%m-%d %H:%M} UTC.",
+        *map(_check, _open(asked.plan.checks)),
+        *map(_seen, cited),
+        *([f"… and {others} more that were looked at"] if others else []),
     ]
 
 
@@ -97,8 +100,8 @@ def _known(event: RunEscalated) -> list[str]:
     """Everything: whoever takes over starts here."""
     return [
         event.sentence,
-        *(f"• {line(one, LINE)}" for one in event.seen),
         *map(_check, _open(event.checks)),
+        *(f"• {line(one, LINE)}" for one in event.seen),
     ]
 
 
@@ -112,7 +115,11 @@ def _check(check: CheckResult) -> str:
 
 
 def _seen(evidence: Evidence) -> str:
-    return f"• {evidence.source}, {line(evidence.query, 120)}: {line(evidence.excerpt, LINE)}"
+    """Say what was asked, and the answer unless it is an object, which no line can show."""
+    asked = f"• {evidence.source}, {line(evidence.query, 120)}"
+    if evidence.kind in (EvidenceKind.OBJECT, EvidenceKind.POD):
+        return asked
+    return f"{asked}: {line(evidence.excerpt, LINE)}"
 
 
 def _note(title: str, lines: list[str], event: Event | None) -> Note:
