@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tocsin_contracts import HypothesisFormed, IncidentOpened, RunFinished, RunState
+from tocsin_contracts import AlertAccepted, HypothesisFormed, IncidentOpened, RunFinished, RunState
 from tocsin_kit import keys, store
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.moves import ANY, OPEN, move
@@ -233,6 +233,14 @@ async def test_a_waiting_run_is_found_behind_many_newer_ones(runs, reader, clock
     found = await reader.recent(5, RunState.AWAITING_APPROVAL)
     assert [run.id for run in found] == [RUN]
     assert len(await reader.recent(5)) == 5
+
+
+async def test_a_list_reads_only_the_facts_that_it_is_asked_for(runs, reader):
+    await runs.create(build.alert_accepted())
+    (part,) = await reader.recent(5, kinds=[AlertAccepted, RunFinished])
+    (none,) = await reader.recent(5, kinds=[RunFinished])
+    assert part == await reader.get(RUN)
+    assert (none.id, none.state, none.facts) == (RUN, RunState.RECEIVED, {})
 
 
 async def test_an_event_no_newer_than_the_store_waits_for_its_turn(runs):

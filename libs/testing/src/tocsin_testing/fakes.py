@@ -1,6 +1,7 @@
 """Fakes, one per port: they keep what they were told, so that a test can look at it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
@@ -134,10 +135,17 @@ class FakeRuns(Outage):
         self._answer()
         return self.runs.get(run_id)
 
-    async def recent(self, limit: int, state: RunState | None = None) -> list[Run]:
+    async def recent(
+        self, limit: int, state: RunState | None = None, *, kinds: Sequence[type[Event]] = ()
+    ) -> list[Run]:
         """Return the runs that were given first, as the newest."""
         self._answer()
-        return [run for run in self.runs.values() if state in (None, run.state)][:limit]
+        found = [run for run in self.runs.values() if state in (None, run.state)][:limit]
+        topics = {kind.topic for kind in kinds}
+        return [
+            replace(run, facts={t: f for t, f in run.facts.items() if not topics or t in topics})
+            for run in found
+        ]
 
     async def cancel(self, run_id: RunId) -> None:
         """Keep that the run was asked to stop."""

@@ -26,6 +26,7 @@ from tocsin_gateway.guard import Guard
 from tocsin_gateway.live import sse
 from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.ports import (
+    SUMMED_UP,
     Approvals,
     Cancel,
     Canceller,
@@ -64,7 +65,7 @@ class Api:
 
     async def list(self, state: RunState | None, limit: int) -> RunPage:
         """Return the newest runs; of those in one state, if one is given."""
-        runs = await self._runs.recent(limit, state)
+        runs = await self._runs.recent(limit, state, kinds=SUMMED_UP)
         tallies = await self._tallies.many([(views.incident_key(run), run.id) for run in runs])
         lines = map(views.summary, runs, tallies)
         return RunPage(runs=tuple(line for line in lines if line))

@@ -5,11 +5,22 @@ from typing import Protocol
 
 from pydantic import BaseModel, Field
 
-from tocsin_contracts import Event, RelatedAlert, RunId, RunState
+from tocsin_contracts import (
+    AlertAccepted,
+    AlertRepeated,
+    Event,
+    RelatedAlert,
+    RunFinished,
+    RunId,
+    RunState,
+)
 from tocsin_contracts.views import DecisionKind
 from tocsin_kit.approvals import Approval, Redeemed
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
+
+SUMMED_UP: tuple[type[Event], ...] = (AlertAccepted, AlertRepeated, RunFinished)
+"""The facts that one line about a run is made of."""
 
 
 class Runs(Protocol):
@@ -18,8 +29,10 @@ class Runs(Protocol):
     async def get(self, run_id: RunId) -> Run | None:
         """Return a run, or None."""
 
-    async def recent(self, limit: int, state: RunState | None = None) -> list[Run]:
-        """Return the newest runs first, of one state only if one is given."""
+    async def recent(
+        self, limit: int, state: RunState | None = None, *, kinds: Sequence[type[Event]] = ()
+    ) -> list[Run]:
+        """Return the newest runs first, of one state, and with these facts, only if given."""
 
 
 class LateNews(Protocol):

@@ -7,7 +7,7 @@ from datetime import datetime
 from tocsin_contracts import AlertAccepted, ApprovalRequested, Event, Plan, RunId, RunState
 from tocsin_contracts.views import ApprovalState, RunSummary, RunView
 from tocsin_gateway import pulls, refusals, views
-from tocsin_gateway.ports import Approvals, LateNews, Runs, Tallies
+from tocsin_gateway.ports import SUMMED_UP, Approvals, LateNews, Runs, Tallies
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
 
@@ -75,13 +75,14 @@ class Desk:
 
     async def inbox(self, who: str) -> list[Waiting]:
         """Return the plans that wait, those for the reader first; what expires first leads."""
-        runs = await self._runs.recent(MOST_WAITING, RunState.AWAITING_APPROVAL)
+        kinds: list[type[Event]] = [*SUMMED_UP, ApprovalRequested]
+        runs = await self._runs.recent(MOST_WAITING, RunState.AWAITING_APPROVAL, kinds=kinds)
         found = [one for run in runs if (one := await self._waiting(run, who))]
         return sorted(found, key=lambda one: (not one.mine, one.approval.expires_at))
 
     async def listed(self, limit: int, state: RunState | None = None) -> Sequence[Listed]:
         """Return the newest runs, of one state only if one is given."""
-        runs = await self._runs.recent(limit, state)
+        runs = await self._runs.recent(limit, state, kinds=SUMMED_UP)
         tallies = await self._tallies.many([(views.incident_key(run), run.id) for run in runs])
         lines = zip(runs, map(views.summary, runs, tallies), strict=True)
         return [Listed(line, _source(run)) for run, line in lines if line]
