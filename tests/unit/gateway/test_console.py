@@ -72,8 +72,8 @@ class Browser:
         self.bus = FakePublisher()
         tokens = {who: SecretStr(token) for who, token in TOKENS.items()}
         tallies, news = FakeTallies(), FakeLateNews()
-        self.hub = hub = Hub(FakeFeed())
-        routes = api.Api(
+        self.hub = Hub(FakeFeed())
+        self.routes = api.Api(
             self.runs,
             self.approvals,
             self.runs,
@@ -82,16 +82,16 @@ class Browser:
             news=news,
             tokens=tokens,
         )
-        console = site.console(
-            routes,
+        self.console = site.console(
+            self.routes,
             Desk(self.runs, self.approvals, tallies, news),
-            hub,
+            self.hub,
             Sessions(tokens, 12, self.clock),
             https=https,
             clock=self.clock,
         )
         self.client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(site.beside(api.build(routes, hub), console)),
+            transport=httpx.ASGITransport(self.console),
             base_url="https://console" if https else "http://console",
         )
 
@@ -502,9 +502,14 @@ async def test_p6_no_page_holds_a_token(browser):
 
 
 async def test_the_api_keeps_its_own_door_and_words(browser):
-    answer = await browser.get("/api/v1/runs")
-    assert (answer.status_code, answer.json()["error"]) == (401, "unknown token")
-    assert (await browser.get("/openapi.json")).status_code == 200
+    both = site.beside(api.build(browser.routes, browser.hub), browser.console)
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(both), base_url="http://console"
+    ) as client:
+        answer = await client.get("/api/v1/runs")
+        assert (answer.status_code, answer.json()["error"]) == (401, "unknown token")
+        assert (await client.get("/openapi.json")).status_code == 200
+        assert (await client.get("/")).headers["location"] == "/login"
 
 
 async def test_what_is_sent_to_every_page_is_small():
