@@ -113,6 +113,7 @@ def test_without_a_console_and_without_buttons_the_command_is_named():
     message = shown(view(asked()), Surroundings(buttons=False))
     assert not any(block["type"] == "actions" for block in message.blocks)
     assert f"tocsin run show {RUN}" in message.text
+    assert f"Decide: tocsin run show {RUN}" in words(message)
 
 
 @pytest.mark.parametrize("risk", [Risk.LOW, Risk.MEDIUM])

@@ -71,6 +71,7 @@ def render(view: View, around: Surroundings, value: str = "") -> Shown:
             *_change(view.asked),
             *_outcome(view),
             blocks.context(_footer(view)),
+            *_command(view, around, value),
             *_buttons(view, around, value),
         ),
     )
@@ -100,7 +101,7 @@ def blocks_text(view: View, around: Surroundings) -> str:
     page = around.page(view.run.id)
     told = [title(view.alert), f"{status(view)}.", _sentence(view)]
     if view.waits:
-        told.append(f"Decide: tocsin run show {view.run.id}")
+        told.append(_decide(view))
     words = escaped(" ".join(filter(None, told)), blocks.TEXT - 500)
     return f"{words}\n{text.link(page, 'Open in the console')}" if page else words
 
@@ -194,6 +195,17 @@ def _footer(view: View) -> str:
     if view.runs > 1:
         told.append(f"run {view.runs} about this")
     return escaped(" · ".join(told), WORD)
+
+
+def _command(view: View, around: Surroundings, value: str) -> Iterator[Block]:
+    """Name the command where neither a button here nor the console takes a yes."""
+    clicks = around.buttons and value and not view.needs_console
+    if view.waits and not clicks and not around.page(view.run.id):
+        yield blocks.context(_decide(view))
+
+
+def _decide(view: View) -> str:
+    return f"Decide: tocsin run show {view.run.id}"
 
 
 def _buttons(view: View, around: Surroundings, value: str) -> Iterator[Block]:
