@@ -263,6 +263,26 @@ async def test_a_no_of_who_asked_for_a_change_is_a_no(redis):
     assert taken.state is ApprovalState.DENIED
 
 
+async def test_more_people_may_decide_what_waits_and_nothing_else_changes(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(["ana"])
+    assert (await decide(desk, "bo")).refusal is Refusal.NOT_ALLOWED
+    for _ in range(2):
+        assert await desk.approvals.widen(RUN, PLAN, ["ana", "bo"]) is ApprovalState.PENDING
+    assert (await desk.approvals.get(RUN, PLAN)).approvers == ("ana", "bo")
+    assert (await decide(desk, "bo")).state is ApprovalState.GRANTED
+    assert await desk.approvals.widen(RUN, PLAN, ["cy"]) is ApprovalState.GRANTED
+    assert (await desk.approvals.get(RUN, PLAN)).approvers == ("ana", "bo")
+    assert await desk.approvals.widen(RUN, "f" * 64, ["cy"]) is None
+
+
+async def test_where_nobody_could_decide_those_who_join_can(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask([])
+    await desk.approvals.widen(RUN, PLAN, ["cy"])
+    assert (await decide(desk, "cy")).state is ApprovalState.GRANTED
+
+
 async def test_a_rule_decides_where_the_record_names_it_and_is_told_like_any_decision(desk):
     taken = await desk.approvals.decide_by_rule(RUN, PLAN, "memory-up")
     assert (taken.refusal, taken.state) == (None, ApprovalState.GRANTED)

@@ -55,6 +55,7 @@ class Desk:
 
     def __init__(self):
         self.clock = FakeClock()
+        self.asking = Asking(approvers=("ana", "bo"), patience=timedelta(hours=4))
         self.repositories = self.source = FakeRepositories()
         self.forge = FakeForge(self.repositories)
         self.approvals = FakeGate(self.clock)
@@ -98,14 +99,14 @@ class Desk:
             approvals=self.approvals,
             timers=self.timers,
             clock=self.clock,
-            asking=Asking(approvers=("ana", "bo"), patience=timedelta(hours=4)),
+            asking=self.asking,
         )
         acting = Subgraph("action", graph.build(nodes), self.saver)
         return Handlers(acting, self.approvals, self.runs, self.clock, self.following())
 
     def waiting(self):
         """Return what looks at approvals that wait."""
-        return Waiting(self.approvals, self.runs, self.clock)
+        return Waiting(self.approvals, self.runs, self.clock, self.asking)
 
     def following(self):
         """Return the follower of a worker that knows only what is stored."""

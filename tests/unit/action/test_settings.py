@@ -19,7 +19,25 @@ def test_a_quorum_that_cannot_be_right_is_named(people):
         Settings(quorum={"high": people})
 
 
+@pytest.mark.parametrize(
+    "groups", [{"": []}, {"payments": [[]]}, {"payments": [["ana"], ["eve"]]}, {"a": ["ana"]}]
+)
+def test_groups_of_nobody_or_of_strangers_are_named(groups):
+    with pytest.raises(ValueError, match=r"(?i)approver_groups"):
+        Settings(approvers=("ana", "bo"), approver_groups=groups)
+
+
+def test_p3_a_team_whose_groups_never_reach_the_quorum_is_refused():
+    two = {"medium": {"people": 2}}
+    people = ("ana", "bo")
+    with pytest.raises(ValueError, match="only 1 may be asked"):
+        Settings(approvers=people, quorum=two, approver_groups={"payments": [["ana"]]})
+    Settings(approvers=people, quorum=two, approver_groups={"payments": [["ana"], ["bo"]]})
+
+
 def test_p3_a_quorum_that_nobody_could_ever_reach_is_refused():
-    with pytest.raises(ValueError, match=r"asks for 2 people at high risk, and .* names 1"):
+    with pytest.raises(
+        ValueError, match=r"asks for 2 people at high risk, and only 1 may be asked"
+    ):
         Settings(approvers=("ana",), quorum={"high": {"people": 2}})
     Settings(approvers=("ana",))

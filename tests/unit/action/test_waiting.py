@@ -1,10 +1,11 @@
 """What people hear while nobody has decided."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from tocsin_contracts import ApprovalReminded, RunState
+from tocsin_contracts import ApprovalEscalated, ApprovalReminded, RunState
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit.topology import TimerKind
 from tocsin_testing import build
@@ -48,6 +49,83 @@ async def test_p5_nobody_is_reminded_of_a_plan_that_another_one_took_the_place_o
     newer = build.plan_drafted(plan=desk.plan("512Mi"))
     desk.stands(RunState.AWAITING_APPROVAL, newer)
     assert await half_time(desk) == []
+
+
+GROUPS = {"payments": (("ana",), ("bo", "cy"), ("dee",)), "": (("ops",),)}
+
+
+@pytest.fixture
+def groups(desk):
+    """A desk whose teams have groups of approvers."""
+    desk.asking = replace(desk.asking, groups=GROUPS, escalation=timedelta(minutes=20))
+    return desk
+
+
+async def ask(desk, team="payments"):
+    plan = desk.plan()
+    opened = build.incident_opened(team=team)
+    drafted = build.plan_drafted(plan=plan)
+    desk.stands(RunState.VALIDATING, opened, drafted)
+    asked = await desk.handlers().on_plan_drafted(drafted)
+    desk.stands(RunState.AWAITING_APPROVAL, opened, drafted, asked)
+    further = [one for one in desk.timers.set if one.kind is TimerKind.APPROVAL_ESCALATION]
+    return await may(desk, plan), sorted(further, key=lambda one: one.due_at)
+
+
+async def may(desk, plan):
+    return (await desk.approvals.get(build.RUN, plan.plan_hash)).approvers
+
+
+@pytest.mark.parametrize(
+    ("team", "first", "further"),
+    [("payments", ("ana",), 2), ("search", ("ops",), 0), ("", ("ops",), 0)],
+)
+async def test_the_team_of_an_incident_says_who_is_asked_first(groups, team, first, further):
+    approvers, timers = await ask(groups, team)
+    assert (approvers, len(timers)) == (first, further)
+
+
+async def test_each_group_may_decide_after_a_while_and_those_before_still_may(groups):
+    _, timers = await ask(groups)
+    began = groups.clock.now()
+    assert [(one.due_at - began) for one in timers] == [timedelta(minutes=n) for n in (20, 40)]
+    for timer, joined, now in zip(
+        timers,
+        [("bo", "cy"), ("dee",)],
+        [("ana", "bo", "cy"), ("ana", "bo", "cy", "dee")],
+        strict=True,
+    ):
+        (escalated,) = await groups.waiting().on_escalation(timer)
+        assert isinstance(escalated, ApprovalEscalated)
+        assert escalated.approvers == joined
+        assert await may(groups, groups.plan()) == now
+
+
+async def test_p5_an_escalation_that_comes_twice_tells_the_same(groups):
+    _, (timer, _) = await ask(groups)
+    first = await groups.waiting().on_escalation(timer)
+    again = await groups.waiting().on_escalation(timer)
+    assert [one.approvers for one in first] == [one.approvers for one in again]
+    assert await may(groups, groups.plan()) == ("ana", "bo", "cy")
+
+
+@pytest.mark.parametrize("state", [s for s in ApprovalState if s is not ApprovalState.PENDING])
+async def test_nobody_else_is_asked_about_what_no_longer_waits(groups, state):
+    _, (timer, _) = await ask(groups)
+    groups.record(groups.plan(), state)
+    assert await groups.waiting().on_escalation(timer) == []
+
+
+async def test_an_escalation_to_a_group_that_is_named_no_more_asks_nobody(groups):
+    _, (_, timer) = await ask(groups)
+    groups.asking = replace(groups.asking, groups={"payments": (("ana",),)})
+    assert await groups.waiting().on_escalation(timer) == []
+
+
+async def test_no_group_is_asked_after_the_end(groups):
+    groups.asking = replace(groups.asking, escalation=timedelta(hours=3))
+    _, timers = await ask(groups)
+    assert len(timers) == 1
 
 
 async def test_a_reminder_of_an_approval_that_is_gone_is_not_sent(desk):

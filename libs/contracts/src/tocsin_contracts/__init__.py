@@ -22,6 +22,7 @@ from tocsin_contracts.alert import (
 from tocsin_contracts.approval import (
     ApprovalDenied,
     ApprovalExpired,
+    ApprovalEscalated,
     ApprovalGranted,
     ApprovalRecorded,
     ApprovalReminded,
@@ -140,6 +141,7 @@ __all__ = [
     "ApprovalDenied",
     "ApprovalExpired",
     "ApprovalGranted",
+    "ApprovalEscalated",
     "ApprovalRecorded",
     "ApprovalReminded",
     "ApprovalRequested",

@@ -39,6 +39,18 @@ class Decision(Value):
     reason: str = ""
 
 
+class ApprovalEscalated(Event):
+    """Nobody has decided for a while, so more people may."""
+
+    topic: ClassVar[str] = "approval.escalated-to-group.v1"
+
+    approval_id: str
+    plan_hash: str
+    title: str = Field(description="Of the plan.")
+    approvers: tuple[str, ...] = Field(description="Who may decide now who could not before.")
+    expires_at: AwareDatetime
+
+
 class ApprovalRecorded(Event):
     """Somebody said yes, and more people have to."""
 

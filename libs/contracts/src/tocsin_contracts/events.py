@@ -13,6 +13,7 @@ from tocsin_contracts.alert import AlertAccepted, AlertRepeated, AlertResolved
 from tocsin_contracts.approval import (
     ApprovalDenied,
     ApprovalExpired,
+    ApprovalEscalated,
     ApprovalGranted,
     ApprovalRecorded,
     ApprovalReminded,
@@ -66,6 +67,7 @@ EVENTS: tuple[type[Event], ...] = (
     ApprovalRequested,
     ApprovalReminded,
     ApprovalRecorded,
+    ApprovalEscalated,
     ApprovalGranted,
     ApprovalDenied,
     ApprovalExpired,

@@ -1,5 +1,6 @@
 """What is known about an approval, and what becomes of an attempt to decide it."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -11,6 +12,9 @@ from tocsin_kit.quorum import ONE, Quorum
 
 YES, NO = "yes:", "no:"
 """Before the name of who said it: the fields of a record that hold what was said."""
+
+RULE = "rule"
+"""The surface of decisions that rules take; no person decides by it."""
 
 
 class Refusal(StrEnum):
@@ -91,6 +95,11 @@ class Redeemed:
 def approval_id(run_id: RunId, plan_hash: str) -> str:
     """Return the id of the approval of a plan: the same plan has the same approval."""
     return f"{run_id}.{plan_hash[:12]}"
+
+
+def digest(nonce: str) -> str:
+    """Return what is kept of a nonce."""
+    return hashlib.sha256(nonce.encode()).hexdigest()
 
 
 def listed(names: tuple[str, ...]) -> str:

@@ -5,7 +5,6 @@ and redeeming it is one atomic step that also stores the event which tells of th
 A missing record means that nothing was approved.
 """
 
-import hashlib
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
@@ -24,7 +23,7 @@ from tocsin_contracts import (
 )
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit import approval_record, keys
-from tocsin_kit.approval_record import Approval, Redeemed, Refusal, approval_id
+from tocsin_kit.approval_record import RULE, Approval, Redeemed, Refusal, approval_id
 from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import TransientError
 from tocsin_kit.outbox import Outbox, Stored
@@ -37,9 +36,6 @@ E = TypeVar("E", bound=Event)
 
 KEPT = timedelta(days=90)
 PROPOSER = "tocsin"
-RULE = "rule"
-"""The surface of decisions that rules take; no person decides by it."""
-
 OWNER = "approvals"
 """The outbox that every redeemer shares, so that any of them heals a crash of another."""
 
@@ -58,6 +54,7 @@ class Approvals:
         self._open = Script(client, "approval_open")
         self._redeem = Script(client, "approval_redeem")
         self._close = Script(client, "approval_close")
+        self._widen = Script(client, "approval_widen")
 
     async def open(
         self,
@@ -101,7 +98,7 @@ class Approvals:
         key = keys.approval(run_id, plan_hash)
         async with translated(f"mint a nonce for {key!r}"):
             if await self._client.exists(key):
-                await self._client.hset(key, f"nonce:{surface}", _digest(nonce))
+                await self._client.hset(key, f"nonce:{surface}", approval_record.digest(nonce))
         return nonce
 
     async def redeem(
@@ -131,7 +128,7 @@ class Approvals:
             reason=reason,
         )
         whole, partial = _told(run_id, answer, decision)
-        shown = [surface, _digest(nonce), plan_hash]
+        shown = [surface, approval_record.digest(nonce), plan_hash]
         said: list[str | int] = [answer, by, reason, millis(now), decision.model_dump_json()]
         events = [part for one in (whole, partial) for part in (one.topic, one.model_dump_json())]
         ticket = await self._outbox.announce(key)
@@ -203,6 +200,13 @@ class Approvals:
         """Close a pending approval at once; returns how it stands now."""
         return await self._end(run_id, plan_hash, ApprovalState.WITHDRAWN, "now")
 
+    async def widen(
+        self, run_id: RunId, plan_hash: str, who: Iterable[str]
+    ) -> ApprovalState | None:
+        """Let more people decide a pending approval; returns how it stands now."""
+        found = await self._widen([keys.approval(run_id, plan_hash)], list(who))
+        return ApprovalState(found) if found else None
+
     async def _end(
         self, run_id: RunId, plan_hash: str, state: ApprovalState, when: str
     ) -> ApprovalState | None:
@@ -243,7 +247,3 @@ def _stored(
 def _first(event: E, unique: str, producer: str) -> E:
     """Return an event that no other event led to."""
     return event.caused_by(unique, producer).model_copy(update={"cause": ""})
-
-
-def _digest(nonce: str) -> str:
-    return hashlib.sha256(nonce.encode()).hexdigest()

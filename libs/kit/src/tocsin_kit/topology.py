@@ -22,6 +22,7 @@ from tocsin_contracts import (
     AlertRepeated,
     AlertResolved,
     ApprovalDenied,
+    ApprovalEscalated,
     ApprovalGranted,
     ApprovalRecorded,
     ApprovalReminded,
@@ -66,6 +67,7 @@ class TimerKind(StrEnum):
     """Names of the timers; the owner of each is in CONSUMERS."""
 
     APPROVAL_EXPIRY = "approval-expiry"
+    APPROVAL_ESCALATION = "approval-escalation"
     APPROVAL_REMINDER = "approval-reminder"
     STORM_LOOK = "storm-look"
     BUDGET_EXPIRY = "budget-expiry"
@@ -106,6 +108,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("notifier", BudgetExhausted),
     ("notifier", ApprovalRequested),
     ("notifier", ApprovalReminded),
+    ("notifier", ApprovalEscalated),
     ("notifier", ApprovalRecorded),
     ("notifier", ApprovalGranted),
     ("notifier", ApprovalDenied),
@@ -123,6 +126,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
 
 RINGS: tuple[tuple[str, TimerKind], ...] = (
     ("action", TimerKind.APPROVAL_EXPIRY),
+    ("action", TimerKind.APPROVAL_ESCALATION),
     ("action", TimerKind.APPROVAL_REMINDER),
     ("action", TimerKind.PULL_LOOK),
     ("action", TimerKind.FIX_LOOK),

@@ -13,6 +13,7 @@ from tocsin_contracts import (
     AlertResolved,
     AlertSuppressed,
     ApprovalDenied,
+    ApprovalEscalated,
     ApprovalExpired,
     ApprovalGranted,
     ApprovalRecorded,
@@ -84,6 +85,7 @@ __all__ = [
     "approval",
     "approval_denied",
     "approval_expired",
+    "approval_escalated",
     "approval_granted",
     "approval_recorded",
     "approval_reminded",
@@ -183,6 +185,7 @@ alert_suppressed = partial(event, AlertSuppressed)
 approval_denied = partial(event, ApprovalDenied)
 approval_expired = partial(event, ApprovalExpired)
 approval_granted = partial(event, ApprovalGranted)
+approval_escalated = partial(event, ApprovalEscalated)
 approval_recorded = partial(event, ApprovalRecorded)
 approval_reminded = partial(event, ApprovalReminded)
 approval_requested = partial(event, ApprovalRequested)

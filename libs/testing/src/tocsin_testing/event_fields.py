@@ -12,6 +12,7 @@ from tocsin_contracts import (
     AlertSuppressed,
     AnswerKind,
     ApprovalDenied,
+    ApprovalEscalated,
     ApprovalExpired,
     ApprovalGranted,
     ApprovalRecorded,
@@ -72,6 +73,7 @@ from tocsin_testing.values import (
     hypothesis,
     plan,
 )
+    waiting,
 
 REMARK = Remark(author="github:11", delivery="72d3162e-cc78-11e3-81ab-4c9367dc0958")
 """A comment of somebody who may steer a run, and how its forge told of it."""
@@ -130,12 +132,8 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "hypothesis": hypothesis(),
         "plan": plan(run_id=run),
     },
-    ApprovalReminded: lambda run: {
-        "approval_id": f"{run}.{plan(run_id=run).plan_hash[:12]}",
-        "plan_hash": plan(run_id=run).plan_hash,
-        "title": plan(run_id=run).title,
-        "expires_at": NOW + timedelta(hours=4),
-    },
+    ApprovalReminded: waiting,
+    ApprovalEscalated: lambda run: waiting(run) | {"approvers": ("cy",)},
     ApprovalRecorded: lambda run: {
         "given": 1,
         "required": 2,

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from tocsin_contracts import Decision, RunId
 from tocsin_contracts.views import ApprovalState, DecisionKind
-from tocsin_kit.approvals import RULE, Approval, Redeemed, Refusal, approval_id
+from tocsin_kit.approval_record import RULE
+from tocsin_kit.approvals import Approval, Redeemed, Refusal, approval_id
 from tocsin_kit.clock import Clock
 from tocsin_kit.quorum import Quorum
 from tocsin_kit.timers import Timer
@@ -100,6 +101,17 @@ class FakeGate(FakeApprovals):
         if found and found.expires_at > self._clock.now():
             return found.state
         return await self._end(run_id, plan_hash, ApprovalState.EXPIRED)
+
+    async def widen(
+        self, run_id: RunId, plan_hash: str, who: Iterable[str]
+    ) -> ApprovalState | None:
+        """Let more people decide a pending approval."""
+        found = await self.get(run_id, plan_hash)
+        if found is None or found.state is not ApprovalState.PENDING:
+            return found.state if found else None
+        more = tuple(one for one in who if one not in found.approvers)
+        self.approvals[run_id, plan_hash] = replace(found, approvers=(*found.approvers, *more))
+        return found.state
 
     async def withdraw(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
         """Close a pending approval at once."""

@@ -175,3 +175,14 @@ _VALUES: Mapping[type[Value], Callable[[], Fields]] = {
     },
     Decision: lambda: {"by": "ana", "surface": "gateway:ana", "decided_at": NOW},
 }
+
+
+def waiting(run_id: str) -> Fields:
+    """Return the fields of an event about the plan of a run that waits for a decision."""
+    drafted = plan(run_id=run_id)
+    return {
+        "approval_id": f"{run_id}.{drafted.short_hash}",
+        "plan_hash": drafted.plan_hash,
+        "title": drafted.title,
+        "expires_at": NOW + timedelta(hours=4),
+    }

@@ -82,7 +82,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     answers = answering(settings, parts, comments, records, following)
     unasked = Unasked(gitops.auto_approve, records, parts.reader, answers)
     listen(parts.bus, handlers, following, answers, unasked)
-    wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock))
+    wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock, asking(settings)))
     hidden = secrets.known(gitops, os.environ)
     port = settings.action_port
     return Service(settings=settings, port=port, parts=parts, resources=[source], secrets=hidden)
@@ -140,6 +140,7 @@ def asking(settings: Settings) -> Asking:
     """Return whom decisions are asked of, and what makes a yes whole."""
     return Asking(
         approvers=settings.approvers,
+    bus.on_timer(TimerKind.APPROVAL_ESCALATION, waiting.on_escalation, undecided)
         patience=timedelta(hours=settings.approval_hours),
         tiers=settings.quorum,
         self_approval=settings.self_approval,
@@ -152,4 +153,6 @@ def patience(settings: Settings) -> Patience:
         sync=timedelta(minutes=settings.sync_minutes),
         verify=timedelta(minutes=settings.verify_minutes),
         cool_down=timedelta(hours=settings.cool_down_hours),
+        groups=settings.approver_groups,
+        escalation=timedelta(minutes=settings.escalation_minutes),
     )

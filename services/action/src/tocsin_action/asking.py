@@ -26,6 +26,19 @@ class Asking:
     patience: timedelta
     tiers: Mapping[Risk, Quorum] = field(default_factory=lambda: TIERS)
     self_approval: bool = False
+    groups: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    escalation: timedelta = timedelta(minutes=30)
+
+    def group(self, team: str, number: int) -> tuple[str, ...]:
+        """Return a group of approvers of a team, the first being 0; empty after the last."""
+        named = self.groups.get(team) or self.groups.get("") or (self.approvers,)
+        return tuple(named[number]) if number < len(named) else ()
+
+    def escalations(self, team: str) -> tuple[timedelta, ...]:
+        """Return how long after its opening an approval is open to each further group."""
+        named = self.groups.get(team) or self.groups.get("") or ()
+        waits = (self.escalation * number for number in range(1, len(named)))
+        return tuple(wait for wait in waits if wait < self.patience)
 
     def askers(self, alert: Alert, hypothesis: Hypothesis) -> tuple[str, ...]:
         """Return the approvers who asked for the run by `/chat`, or for its change by a comment."""

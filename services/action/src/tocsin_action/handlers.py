@@ -74,15 +74,16 @@ class Handlers:
     async def on_plan_drafted(self, event: PlanDrafted) -> Event:
         """Open the gate and ask people; a plan that was decided before is not asked for again."""
         plan = event.plan
-        await self._graph.run(event.run_id, event.id, _start(event))
+        run = await self._runs.get(event.run_id)
+        opened = run.fact(IncidentOpened) if run else None
+        team = opened.team if opened else ""
+        await self._graph.run(event.run_id, event.id, _start(event, team))
         approval = await self._approvals.get(event.run_id, plan.plan_hash)
         if approval is None:
             raise TransientError(f"run {event.run_id!r}: the approval vanished; opening it again")
         if approval.state is not ApprovalState.PENDING:
             ending = endings.decided_before(event.run_id, plan, approval.state)
             return await self._proposals.instead(ending)
-        run = await self._runs.get(event.run_id)
-        opened = run.fact(IncidentOpened) if run else None
         return ApprovalRequested(
             run_id=event.run_id,
             approval_id=approval.id,
@@ -92,7 +93,7 @@ class Handlers:
             plan=plan,
             needs=approval.needs,
             freeze=opened.freeze if opened else "",
-            team=opened.team if opened else "",
+            team=team,
         )
 
     async def on_approval_granted(self, event: ApprovalGranted) -> Event:
@@ -207,10 +208,11 @@ class Handlers:
         return state is not ApprovalState.GRANTED
 
 
-def _start(event: PlanDrafted) -> ActionState:
+def _start(event: PlanDrafted, team: str = "") -> ActionState:
     return {
         "run_id": event.run_id,
         "alert": event.alert,
         "hypothesis": event.hypothesis,
         "plan": event.plan,
+        "team": team,
     }

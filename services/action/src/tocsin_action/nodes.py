@@ -52,16 +52,16 @@ class Nodes:
         """
         run_id, plan = RunId(state["run_id"]), state["plan"]
         if not state.get("decided"):
-            asking = self._asking
+            asking, team = self._asking, state.get("team", "")
             opened = await self._approvals.open(
                 run_id,
                 plan.plan_hash,
-                asking.approvers,
+                asking.group(team, 0),
                 self._clock.now() + asking.patience,
                 asking.tiers[plan.risk],
                 askers=asking.askers(state["alert"], state["hypothesis"]),
             )
-            for timer in waiting.timers(opened, asking.patience):
+            for timer in waiting.timers(opened, asking, team):
                 await self._timers.set_timer(timer)
             interrupt({"approval_id": opened.id})
         return {"decided": True}

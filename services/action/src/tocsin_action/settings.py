@@ -34,6 +34,14 @@ class Settings(ServiceSettings):
     approval_hours: float = Field(
         default=4, gt=0, le=24 * 20, description="Hours until an approval nobody decided expires."
     )
+    approver_groups: dict[str, tuple[tuple[str, ...], ...]] = Field(
+        default_factory=dict,
+        description="Groups of approvers by team, in the order in which they are asked; the team "
+        "`` is every other one. Without any, all approvers are asked at once.",
+    )
+    escalation_minutes: float = Field(
+        default=30, gt=0, description="Minutes until the next group of approvers may decide too."
+    )
     self_approval: bool = Field(
         default=False,
         description="Whether who asked for a run or a change may be the only one to approve it.",
@@ -58,12 +66,25 @@ class Settings(ServiceSettings):
         return {**TIERS, **quorum}
 
     @model_validator(mode="after")
+    def _groups_of_approvers(self) -> Self:
+        for team, groups in self.approver_groups.items():
+            named = {who for group in groups for who in group}
+            if not groups or not all(groups) or named - set(self.approvers):
+                strange = ", ".join(sorted(named - set(self.approvers))) or "an empty group"
+                raise ValueError(
+                    f"TOCSIN_APPROVER_GROUPS of team {team!r}: {strange}; every group has people, "
+                    "and TOCSIN_APPROVERS names all of them"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _enough_people(self) -> Self:
-        known = len(set(self.approvers))
+        asked = [sum(groups, ()) for groups in self.approver_groups.values()] or [self.approvers]
+        known = min(len(set(people)) for people in asked)
         for risk, needed in self.quorum.items():
             if known and not needed.alone and needed.people > known:
                 raise ValueError(
                     f"TOCSIN_QUORUM asks for {needed.people} people at {risk.value} risk, and "
-                    f"TOCSIN_APPROVERS names {known}: nobody could ever approve"
+                    f"only {known} may be asked: nobody could ever approve"
                 )
         return self

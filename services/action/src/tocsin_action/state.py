@@ -16,6 +16,7 @@ class ActionState(TypedDict, total=False):
     alert: Alert
     hypothesis: Hypothesis
     plan: Plan
+    team: str
     decided: bool
     commit: str
     url: str

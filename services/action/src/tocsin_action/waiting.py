@@ -1,33 +1,55 @@
-"""What is done while nobody has decided: people are reminded."""
+"""What is done while nobody has decided: people are reminded, and then others are asked too."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
+from tocsin_action.asking import Asking
 from tocsin_action.ports import Approvals, Clock, Reader
-from tocsin_contracts import ApprovalRecorded, ApprovalReminded, Event, PlanDrafted
+from tocsin_contracts import (
+    ApprovalEscalated,
+    ApprovalRecorded,
+    ApprovalReminded,
+    Event,
+    IncidentOpened,
+    PlanDrafted,
+)
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.approvals import Approval
+from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
 
 
-def timers(opened: Approval, patience: timedelta) -> tuple[Timer, ...]:
+def timers(opened: Approval, asking: Asking, team: str) -> tuple[Timer, ...]:
     """Return when to look at an approval again; the same approval has the same timers."""
     due = {
         TimerKind.APPROVAL_EXPIRY: opened.expires_at,
-        TimerKind.APPROVAL_REMINDER: opened.expires_at - patience / 2,
+        TimerKind.APPROVAL_REMINDER: opened.expires_at - asking.patience / 2,
     }
-    return tuple(
-        Timer(kind=kind, run_id=opened.run_id, due_at=at, about=opened.plan_hash)
-        for kind, at in due.items()
+    began = opened.expires_at - asking.patience
+    further = [
+        Timer(
+            kind=TimerKind.APPROVAL_ESCALATION,
+            run_id=opened.run_id,
+            due_at=began + wait,
+            about=f"{opened.plan_hash}.{number}",
+        )
+        for number, wait in enumerate(asking.escalations(team), start=1)
+    ]
+    return (
+        *(
+            Timer(kind=kind, run_id=opened.run_id, due_at=at, about=opened.plan_hash)
+            for kind, at in due.items()
+        ),
+        *further,
     )
 
 
 class Waiting:
     """Looks at approvals that wait; a late timer finds nothing to do."""
 
-    def __init__(self, approvals: Approvals, runs: Reader, clock: Clock) -> None:
+    def __init__(self, approvals: Approvals, runs: Reader, clock: Clock, asking: Asking) -> None:
         self._approvals = approvals
+        self._asking = asking
         self._runs = runs
         self._clock = clock
 
@@ -36,13 +58,9 @@ class Waiting:
 
     async def on_half_time(self, timer: Timer) -> Sequence[Event]:
         """Remind people of a plan that they have not decided, unless their time is over too."""
-        approval = await self._approvals.get(timer.run_id, timer.about)
-        run = await self._runs.get(timer.run_id)
+        approval, run = await self._waits(timer, timer.about)
         drafted = run.fact(PlanDrafted) if run else None
-        if approval is None or drafted is None or drafted.plan.plan_hash != timer.about:
-            return []
-        late = approval.expires_at <= self._clock.now()
-        if late or approval.state is not ApprovalState.PENDING:
+        if approval is None or drafted is None:
             return []
         return [
             ApprovalReminded(
@@ -53,3 +71,37 @@ class Waiting:
                 expires_at=approval.expires_at,
             )
         ]
+
+    async def on_escalation(self, timer: Timer) -> Sequence[Event]:
+        """Let the next group of approvers decide too, and tell them."""
+        plan_hash, _, number = timer.about.partition(".")
+        approval, run = await self._waits(timer, plan_hash)
+        drafted = run.fact(PlanDrafted) if run else None
+        opened = run.fact(IncidentOpened) if run else None
+        more = self._asking.group(opened.team if opened else "", int(number))
+        if approval is None or drafted is None or not more:
+            return []
+        state = await self._approvals.widen(timer.run_id, plan_hash, more)
+        if state is not ApprovalState.PENDING:
+            return []
+        return [
+            ApprovalEscalated(
+                run_id=timer.run_id,
+                approval_id=approval.id,
+                plan_hash=plan_hash,
+                title=drafted.plan.title,
+                approvers=more,
+                expires_at=approval.expires_at,
+            )
+        ]
+
+    async def _waits(self, timer: Timer, plan_hash: str) -> tuple[Approval | None, Run | None]:
+        """Return an approval that still waits, of the newest plan, and its run."""
+        approval = await self._approvals.get(timer.run_id, plan_hash)
+        run = await self._runs.get(timer.run_id)
+        drafted = run.fact(PlanDrafted) if run else None
+        if approval is None or drafted is None or drafted.plan.plan_hash != plan_hash:
+            return None, run
+        late = approval.expires_at <= self._clock.now()
+        waits = approval.state is ApprovalState.PENDING and not late
+        return (approval if waits else None), run

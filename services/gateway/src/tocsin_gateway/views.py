@@ -9,6 +9,7 @@ from tocsin_contracts import (
     AlertResolved,
     AlertSuppressed,
     ApprovalDenied,
+    ApprovalEscalated,
     ApprovalExpired,
     ApprovalGranted,
     ApprovalRecorded,
@@ -226,6 +227,8 @@ def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat lin
             return f"Plan {fact.plan.short_hash} waits for a decision."
         case ApprovalReminded():
             return "Half of the time is over, and nobody has decided."
+        case ApprovalEscalated():
+            return f"Nobody has decided, so {', '.join(fact.approvers)} may too."
         case ApprovalRecorded():
             return f"{fact.decision.by} said yes, {fact.given} of {fact.required}."
         case ApprovalGranted():

@@ -6,6 +6,7 @@ from importlib import import_module
 from tocsin_contracts import (
     AlertRepeated,
     ApprovalDenied,
+    ApprovalEscalated,
     ApprovalGranted,
     ApprovalRecorded,
     ApprovalReminded,
@@ -43,6 +44,7 @@ TOLD: tuple[type[Event], ...] = (
     BudgetExhausted,
     ApprovalRequested,
     ApprovalReminded,
+    ApprovalEscalated,
     ApprovalRecorded,
     ApprovalGranted,
     ApprovalDenied,

@@ -2,6 +2,7 @@
 
 from tocsin_contracts import (
     ApprovalDenied,
+    ApprovalEscalated,
     ApprovalGranted,
     ApprovalRecorded,
     ApprovalReminded,
@@ -81,6 +82,8 @@ def _approval(event: Event) -> tuple[str, str] | None:
             title, text = f"Approve? {event.plan.title}", _question(event)
         case ApprovalReminded():
             title, text = f"Still undecided: {event.title}", _reminder(event)
+        case ApprovalEscalated():
+            title, text = f"More people may decide: {event.title}", _escalated(event)
         case ApprovalRecorded():
             title, text = _counted(event), _decision(event.decision)
         case ApprovalGranted():
@@ -173,6 +176,14 @@ def _question(event: ApprovalRequested) -> str:
 def _reminder(event: ApprovalReminded) -> str:
     return (
         f"Plan {event.plan_hash[:12]} ends undecided at {event.expires_at:%Y-%m-%d %H:%M} UTC. "
+        f"Look: tocsin run show {event.run_id}"
+    )
+
+
+def _escalated(event: ApprovalEscalated) -> str:
+    return (
+        f"Nobody has decided; {_said(', '.join(event.approvers))} may now. Plan "
+        f"{event.plan_hash[:12]}, before {event.expires_at:%Y-%m-%d %H:%M} UTC. "
         f"Look: tocsin run show {event.run_id}"
     )
 
