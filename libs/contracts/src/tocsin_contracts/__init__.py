@@ -21,8 +21,8 @@ from tocsin_contracts.alert import (
 )
 from tocsin_contracts.approval import (
     ApprovalDenied,
-    ApprovalExpired,
     ApprovalEscalated,
+    ApprovalExpired,
     ApprovalGranted,
     ApprovalRecorded,
     ApprovalReminded,
@@ -139,9 +139,9 @@ __all__ = [
     "Amounts",
     "AnswerKind",
     "ApprovalDenied",
+    "ApprovalEscalated",
     "ApprovalExpired",
     "ApprovalGranted",
-    "ApprovalEscalated",
     "ApprovalRecorded",
     "ApprovalReminded",
     "ApprovalRequested",

@@ -12,8 +12,8 @@ from tocsin_contracts.action import (
 from tocsin_contracts.alert import AlertAccepted, AlertRepeated, AlertResolved
 from tocsin_contracts.approval import (
     ApprovalDenied,
-    ApprovalExpired,
     ApprovalEscalated,
+    ApprovalExpired,
     ApprovalGranted,
     ApprovalRecorded,
     ApprovalReminded,
@@ -66,8 +66,8 @@ EVENTS: tuple[type[Event], ...] = (
     RunEscalated,
     ApprovalRequested,
     ApprovalReminded,
-    ApprovalRecorded,
     ApprovalEscalated,
+    ApprovalRecorded,
     ApprovalGranted,
     ApprovalDenied,
     ApprovalExpired,

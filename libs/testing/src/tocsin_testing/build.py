@@ -84,8 +84,8 @@ __all__ = [
     "alert_suppressed",
     "approval",
     "approval_denied",
-    "approval_expired",
     "approval_escalated",
+    "approval_expired",
     "approval_granted",
     "approval_recorded",
     "approval_reminded",
@@ -183,9 +183,9 @@ alert_repeated = partial(event, AlertRepeated)
 alert_resolved = partial(event, AlertResolved)
 alert_suppressed = partial(event, AlertSuppressed)
 approval_denied = partial(event, ApprovalDenied)
+approval_escalated = partial(event, ApprovalEscalated)
 approval_expired = partial(event, ApprovalExpired)
 approval_granted = partial(event, ApprovalGranted)
-approval_escalated = partial(event, ApprovalEscalated)
 approval_recorded = partial(event, ApprovalRecorded)
 approval_reminded = partial(event, ApprovalReminded)
 approval_requested = partial(event, ApprovalRequested)

@@ -72,8 +72,8 @@ from tocsin_testing.values import (
     evidence,
     hypothesis,
     plan,
-)
     waiting,
+)
 
 REMARK = Remark(author="github:11", delivery="72d3162e-cc78-11e3-81ab-4c9367dc0958")
 """A comment of somebody who may steer a run, and how its forge told of it."""

@@ -131,6 +131,7 @@ def wake(bus: Bus, handlers: Handlers, following: Following, waiting: Waiting) -
     undecided = move(RunState.AWAITING_APPROVAL)
     bus.on(ApprovalRecorded, waiting.on_approval_recorded, undecided)
     bus.on_timer(TimerKind.APPROVAL_REMINDER, waiting.on_half_time, undecided)
+    bus.on_timer(TimerKind.APPROVAL_ESCALATION, waiting.on_escalation, undecided)
     bus.on_timer(TimerKind.APPROVAL_EXPIRY, handlers.on_approval_due, undecided)
     bus.on_timer(TimerKind.PULL_LOOK, following.on_pull_look, OPEN)
     bus.on_timer(TimerKind.FIX_LOOK, following.on_fix_look, OPEN)
@@ -140,10 +141,11 @@ def asking(settings: Settings) -> Asking:
     """Return whom decisions are asked of, and what makes a yes whole."""
     return Asking(
         approvers=settings.approvers,
-    bus.on_timer(TimerKind.APPROVAL_ESCALATION, waiting.on_escalation, undecided)
         patience=timedelta(hours=settings.approval_hours),
         tiers=settings.quorum,
         self_approval=settings.self_approval,
+        groups=settings.approver_groups,
+        escalation=timedelta(minutes=settings.escalation_minutes),
     )
 
 
@@ -153,6 +155,4 @@ def patience(settings: Settings) -> Patience:
         sync=timedelta(minutes=settings.sync_minutes),
         verify=timedelta(minutes=settings.verify_minutes),
         cool_down=timedelta(hours=settings.cool_down_hours),
-        groups=settings.approver_groups,
-        escalation=timedelta(minutes=settings.escalation_minutes),
     )

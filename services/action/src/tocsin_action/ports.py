@@ -42,12 +42,12 @@ class Approvals(Protocol):
     async def expire(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
         """Close a pending approval whose time is over; returns how it stands now."""
 
-    async def withdraw(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
     async def widen(
         self, run_id: RunId, plan_hash: str, who: Iterable[str]
     ) -> ApprovalState | None:
         """Let more people decide a pending approval; returns how it stands now."""
 
+    async def withdraw(self, run_id: RunId, plan_hash: str) -> ApprovalState | None:
         """Close a pending approval at once; returns how it stands now."""
 
 
