@@ -413,3 +413,10 @@ def test_a_limit_beside_a_request_shifts_no_share():
     of = proposed(live=live)
     assert NoAutoscalerDecides().run(of).detail == "the number of pods stays as it is"
     assert NoAutoscalerDecides().run(proposed()).verdict is CheckVerdict.UNKNOWN
+
+
+def test_a_place_that_a_model_chose_is_of_high_risk():
+    of = replace(proposed(), target=build.target(chosen_by="acme/model"))
+    danger, why = reasons(of)
+    assert danger is Risk.HIGH
+    assert why[0] == "the model acme/model chose the place among several"

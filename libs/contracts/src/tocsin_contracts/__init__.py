@@ -119,6 +119,7 @@ from tocsin_contracts.plan import (
 )
 from tocsin_contracts.run import RunCancelRequested, RunFinished
 from tocsin_contracts.states import OPEN_STATES, EndReason, RunState
+from tocsin_contracts.ties import TieAnswer, TieAsked
 from tocsin_contracts.trees import Tree, is_small
 from tocsin_contracts.usage import ModelUse, PromptPart
 from tocsin_contracts.workload import ObjectRef, Workload
@@ -231,6 +232,8 @@ __all__ = [
     "SuppressionKind",
     "Target",
     "TextWritten",
+    "TieAnswer",
+    "TieAsked",
     "ToolAnswered",
     "ToolCalled",
     "ToolProgressed",

@@ -142,6 +142,9 @@ class Target(Value):
     place: Place | None = Field(
         default=None, description="What it is deployed from; None where only a search found it."
     )
+    chosen_by: str = Field(
+        default="", description="The model that broke a tie of places; empty if there was none."
+    )
 
 
 class Plan(Value):

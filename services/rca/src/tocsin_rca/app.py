@@ -29,10 +29,13 @@ from tocsin_contracts import (
     IncidentOpened,
     RunState,
     RunSuperseded,
+    TieAnswer,
+    TieAsked,
 )
 from tocsin_gitops import config, secrets
 from tocsin_gitops.repositories import Repositories, repositories
 from tocsin_kit.answered import Answered
+from tocsin_kit.asking import Answering
 from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
@@ -51,7 +54,9 @@ from tocsin_kit.topology import TimerKind
 from tocsin_mcp.servers import Servers
 from tocsin_rca import analyzers, graph, tools
 from tocsin_rca.collectors.history import GitHistory
+from tocsin_rca.discussion import choosing
 from tocsin_rca.discussion.answering import CommentHandlers
+from tocsin_rca.discussion.choosing import Chooser
 from tocsin_rca.discussion.talker import Talker
 from tocsin_rca.handlers import BudgetHandlers, Handlers, Listeners
 from tocsin_rca.investigation.broadcasting import Broadcasting, Listening
@@ -99,7 +104,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         settings=settings,
         port=settings.rca_port,
         parts=parts,
-        resources=[servers, source],
+        resources=[servers, source, *_ties(settings, parts, thinking)],
         secrets=secrets.known(source.gitops, os.environ),
         notice=lambda: connecting.notice(servers),
     )
@@ -190,6 +195,20 @@ def _comments(settings: Settings, parts: Parts, thinking: Thinking | None) -> Co
         SystemClock(),
         talker,
     )
+
+
+def _ties(
+    settings: Settings, parts: Parts, thinking: Thinking | None
+) -> tuple[Answering[TieAsked, TieAnswer], ...]:
+    """Return who breaks ties; without a model nobody listens, and whoever asks knows at once."""
+    model = roles.model(settings, ModelRole.RCA)
+    if thinking is None or model is None:
+        return ()
+    chooser = Chooser(thinking.engine, model, thinking.kept)
+    answering = Answering(
+        parts.bus, TieAsked.subject, TieAsked, chooser.choose, seconds=choosing.SECONDS
+    )
+    return (answering,)
 
 
 def taught(settings: Settings) -> Engine:

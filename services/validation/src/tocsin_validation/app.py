@@ -15,10 +15,13 @@ from tocsin_contracts import (
     InvestigationInconclusive,
     PlanStale,
     RunState,
+    TieAnswer,
+    TieAsked,
 )
 from tocsin_gitops import config, secrets
 from tocsin_gitops.repositories import repositories
 from tocsin_kit import logging
+from tocsin_kit.asking import ask
 from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
@@ -36,6 +39,8 @@ from tocsin_validation.settings import Settings
 from tocsin_validation.state import ValidationState
 from tocsin_validation.surroundings import charting
 from tocsin_validation.surroundings.surveyor import Means
+
+TIE_SECONDS = 30.0
 
 log = logging.get(__name__)
 
@@ -58,6 +63,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         clock=clock,
         rules=rules(settings),
         console=settings.public_url,
+        ties=AskedTies(parts.bus),
     )
     means = Means(
         parts.reader,
@@ -80,6 +86,17 @@ def build(flags: Sequence[str] = ()) -> Service:
         secrets=secrets.known(gitops, os.environ),
         notice=lambda: connecting.notice(servers),
     )
+
+
+class AskedTies:
+    """Asks rca, which has a model or not."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+
+    async def ask(self, asked: TieAsked) -> TieAnswer | None:
+        """Return what rca says; None without a model, without an answer, or too late."""
+        return await ask(self._bus, asked.subject, asked, TieAnswer, TIE_SECONDS)
 
 
 def listen(bus: Bus, handlers: Handlers) -> None:

@@ -13,6 +13,7 @@ from tocsin_validation.converging import Rules
 from tocsin_validation.handlers import Handlers
 from tocsin_validation.nodes import Nodes
 from tocsin_validation.ports import Check, Issues, Reader, Source
+from tocsin_validation.resolving.ties import Ties
 from tocsin_validation.standing import Desk
 from tocsin_validation.state import ValidationState
 from tocsin_validation.surroundings.surveyor import Means
@@ -23,7 +24,10 @@ USUAL = Rules(verify=timedelta(minutes=15), cool_down=timedelta(hours=24))
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Everything that validation reads, and the address of the console that it links to."""
+    """Everything that validation reads, and the address of the console that it links to.
+
+    Without `ties` nobody is asked to break one.
+    """
 
     gitops: GitOps
     source: Source
@@ -33,6 +37,7 @@ class Outside:
     clock: Clock = field(default_factory=SystemClock)
     rules: Rules = USUAL
     console: str = ""
+    ties: Ties | None = None
 
 
 def assembled(
@@ -46,6 +51,15 @@ def assembled(
     desk = Desk(source, outside.issues, outside.runs, clock)
     converge = Convergence(gitops, source, desk, clock, outside.rules)
     console = outside.console
-    nodes = Nodes(gitops, source, checks, outside.clusters, converge, means=means, console=console)
+    nodes = Nodes(
+        gitops,
+        source,
+        checks,
+        outside.clusters,
+        converge,
+        means=means,
+        console=console,
+        ties=outside.ties,
+    )
     undoing = Undoing(gitops, source, desk, clock, outside.rules, console=console)
     return Handlers(run_in(nodes), undoing, outside.runs)

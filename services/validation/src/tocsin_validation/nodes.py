@@ -25,6 +25,7 @@ from tocsin_validation.judge import Failure, Judge
 from tocsin_validation.outlook.risk import Judged
 from tocsin_validation.ports import Check, Consequence, Proposed, Source
 from tocsin_validation.resolving import Resolver, Unresolved
+from tocsin_validation.resolving.ties import Ties
 from tocsin_validation.state import ValidationState
 from tocsin_validation.surroundings.surveyor import Means, Pinned, Surveyor
 
@@ -42,13 +43,14 @@ class Nodes:
         *,
         means: Means | None = None,
         console: str = "",
+        ties: Ties | None = None,
     ) -> None:
         self._gitops = gitops
         self._source = source
         self._judge = Judge(checks, Surveyor(source, clusters, means or Means()))
         self._convergence = convergence
         self._words = drafting.Words(console=console)
-        self._resolver = Resolver(gitops, source, clusters)
+        self._resolver = Resolver(gitops, source, clusters, ties)
 
     async def resolve(self, state: ValidationState) -> ValidationState:
         """Find the one file that owns the field, and pin the commit it was found at."""
@@ -57,7 +59,7 @@ class Nodes:
         if finding.cause is CauseClass.NO_INCIDENT:
             told = endings.no_change(run_id, EndReason.NO_INCIDENT, finding.summary)
             return {"answer": told}
-        found = await self._resolver.resolve(alert, finding)
+        found = await self._resolver.resolve(alert, finding, run_id)
         if isinstance(found, Unresolved):
             return {"answer": endings.unresolved(run_id, alert, found)}
         declared = state["hypothesis"].model_copy(update={"finding": found.finding})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tocsin_cluster.errors import ClusterError
-from tocsin_contracts import ObjectRef, Workload
+from tocsin_contracts import ObjectRef, RunId, Workload
 from tocsin_gitops.config import DeployedCluster, GitOps, Repository
 from tocsin_testing import build
 from tocsin_testing.fixed_cluster import FixedCluster
@@ -76,13 +76,16 @@ class Desk:
     def names(self, cluster, server="", argo=""):
         self.known.append(DeployedCluster(name=cluster, server=server, argo=argo))
 
-    async def resolve(self, cluster="prod", old="128Mi", path=PATH, new="256Mi", **labels):
+    async def resolve(
+        self, cluster="prod", old="128Mi", path=PATH, new="256Mi", ties=None, **labels
+    ):
         workload = Workload(cluster=cluster, namespace="payments", name="payments-api")
         alert = build.alert(workload=workload, labels=labels)
         change = build.field_change(object=OBJECT, path=path, old=old, new=new)
         finding = build.finding(object=OBJECT, change=change)
         gitops = GitOps(repositories=tuple(self.allowed), clusters=tuple(self.known))
-        return await Resolver(gitops, self.repositories, self.clusters).resolve(alert, finding)
+        resolver = Resolver(gitops, self.repositories, self.clusters, ties)
+        return await resolver.resolve(alert, finding, RunId(build.RUN))
 
 
 @pytest.fixture

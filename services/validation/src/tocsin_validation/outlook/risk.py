@@ -71,6 +71,8 @@ def _of_edits(change: Proposed) -> Iterator[Reason]:
         ),
         (lambda: bool(replaced(edits)), "an object has to be made anew"),
     )
+    if change.target.chosen_by:
+        yield Risk.HIGH, f"the model {change.target.chosen_by} chose the place among several"
     yield from ((Risk.HIGH, why) for holds, why in rules if holds())
 
 

@@ -1,6 +1,6 @@
 """What is asked to find a place, what may come of it, and the trace of how it came about."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tocsin_cluster.manifest import Manifest
@@ -8,6 +8,7 @@ from tocsin_cluster.port import Clusters
 from tocsin_contracts import Alert, EndReason, ObjectRef, Place
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_validation.resolving.checkouts import Checkouts
+from tocsin_validation.resolving.ties import Breaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,11 @@ class Search:
     clusters: Clusters
     checkouts: Checkouts
     trace: Trace = field(default_factory=Trace)
+    breaker: Breaker = field(default_factory=Breaker)
+
+    async def one_of(self, names: Sequence[str]) -> int | None:
+        """Return which of the tied a model chose; None where a person has to choose."""
+        return await self.breaker.one_of(self.question.object, names, self.trace)
 
     def refuse(self, sentence: str) -> Unresolved:
         """Return the end of the search: what was said is sure, and nothing can be written there."""

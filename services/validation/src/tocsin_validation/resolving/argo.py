@@ -44,10 +44,11 @@ async def by_argo(search: Search) -> Found | Unresolved | None:
             _note_none(search, apps, listing)
         return None
     inner = innermost(mine, apps)
-    if len(inner) > 1:
-        names = ", ".join(called(app) for app in inner)
-        return search.refuse(f"{question.object} is listed by each of: {names}.")
-    (app,) = inner
+    names = [called(app) for app in inner]
+    chosen = await search.one_of(names) if len(inner) > 1 else 0
+    if chosen is None:
+        return search.refuse(f"{question.object} is listed by each of: {', '.join(names)}.")
+    app = inner[chosen]
     trace.note(ASKED, f"{called(app)} lists {question.object}", _why(app, mine, question))
     return await _source(app, apps, search)
 

@@ -33,14 +33,15 @@ async def by_flux(search: Search) -> Found | Unresolved | None:
     ref, trace = search.question.object, search.trace
     known = await _known(search)
     owning = [one for one in known if _owns(one, search) or _releases(one, search)]
-    if len(owning) > 1:
-        return search.refuse(f"{ref} is deployed by each of: {_names(owning)}.")
     if not owning:
         claimed = _claimed(search)
         if known or claimed:
             trace.note(ASKED, f"none of {len(known)} objects deploys {ref}", claimed)
         return None
-    (one,) = owning
+    chosen = await search.one_of([called(one) for one in owning]) if len(owning) > 1 else 0
+    if chosen is None:
+        return search.refuse(f"{ref} is deployed by each of: {_names(owning)}.")
+    one = owning[chosen]
     proof = "its inventory has it" if has(one, ref) else "its release"
     proof += ", and the object names it" if search.question.shown else ""
     trace.note(ASKED, f"{called(one)} deploys {ref}", proof)

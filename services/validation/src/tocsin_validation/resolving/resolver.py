@@ -5,7 +5,7 @@ from dataclasses import replace
 from tocsin_cluster.clusters import UnseenCluster
 from tocsin_cluster.errors import ClusterError
 from tocsin_cluster.port import Cluster, Clusters
-from tocsin_contracts import Alert, EndReason, Finding, ObjectRef
+from tocsin_contracts import Alert, EndReason, Finding, ObjectRef, RunId
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.untrusted import line
 from tocsin_validation.ports import Source
@@ -17,18 +17,24 @@ from tocsin_validation.resolving.identity import Identity
 from tocsin_validation.resolving.labels import REPO
 from tocsin_validation.resolving.promoting import on_owner
 from tocsin_validation.resolving.searching import Resolved, Wanted, search
+from tocsin_validation.resolving.ties import Breaker, Ties
 
 
 class Resolver:
     """Asks the repositories that the operator allows, and no other."""
 
-    def __init__(self, gitops: GitOps, source: Source, clusters: Clusters) -> None:
+    def __init__(
+        self, gitops: GitOps, source: Source, clusters: Clusters, ties: Ties | None = None
+    ) -> None:
+        self._ties = ties
         self._gitops = gitops
         self._source = source
         self._clusters = clusters
 
-    async def resolve(self, alert: Alert, finding: Finding) -> Resolved | Unresolved:
-        """Return the place of the finding's changes, or why there is none.
+    async def resolve(
+        self, alert: Alert, finding: Finding, run_id: RunId | None = None
+    ) -> Resolved | Unresolved:
+        """Return the place of the finding's changes, or why there is none; ties need a run.
 
         All of them belong to one repository; where one has no place, none is made.
         """
@@ -44,14 +50,24 @@ class Resolver:
                 sentence = f"{change.object} is made by {who.object}, which has no such field."
                 return Unresolved(EndReason.TARGET_UNRESOLVED, sentence, trace.lines)
             declared = moved
-        answer = await self.source(alert, who, checkouts, trace)
+        breaker = Breaker(alert, run_id, self._ties)
+        answer = await self.source(alert, who, checkouts, trace, breaker)
         if isinstance(answer, Unresolved):
             return answer
-        wanted = Wanted(alert, declared, trace.lines)
-        return await search(candidates(answer), wanted, checkouts)
+        wanted = Wanted(alert, declared, trace.lines, breaker)
+        found = await search(candidates(answer), wanted, checkouts)
+        if isinstance(found, Unresolved) or not breaker.chosen_by:
+            return found
+        target = found.target.model_copy(update={"chosen_by": breaker.chosen_by})
+        return replace(found, target=target)
 
     async def source(
-        self, alert: Alert, who: Identity, checkouts: Checkouts, trace: Trace
+        self,
+        alert: Alert,
+        who: Identity,
+        checkouts: Checkouts,
+        trace: Trace,
+        breaker: Breaker | None = None,
     ) -> Found | Open | Unresolved:
         """Return where an object comes from, as far as anybody but the files can tell."""
         cluster = cluster_of(alert)
@@ -61,6 +77,7 @@ class Resolver:
             return Unresolved(EndReason.TARGET_UNRESOLVED, sentence, trace.lines)
         question = Question(alert, cluster, who.object, serving, who.shown)
         asked = Search(question, self._gitops, self._clusters, checkouts, trace)
+        asked = replace(asked, breaker=breaker or Breaker())
         answer = await chain.ask(asked)
         if isinstance(answer, Unresolved):
             return replace(answer, trace=trace.lines)

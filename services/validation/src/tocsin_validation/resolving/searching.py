@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from tocsin_contracts import Alert, Edit, EndReason, FieldChange, Finding, Place, Target
 from tocsin_gitops import editing, images
 from tocsin_gitops.config import Repository
 from tocsin_gitops.locate import Located, NotLocated, Reason, locate
 from tocsin_validation import drafting
-from tocsin_validation.resolving.answers import Found, Unresolved
+from tocsin_validation.resolving.answers import Found, Trace, Unresolved
 from tocsin_validation.resolving.checkouts import Checkouts, Pinned
+from tocsin_validation.resolving.ties import Breaker
 
 PROPOSABLE = frozenset({Reason.AMBIGUOUS, Reason.SHARED, Reason.UNPARSEABLE, Reason.UNEDITABLE})
 """The object is there, but no edit is provably safe: say so in a proposal file."""
@@ -33,6 +34,7 @@ class Wanted:
     alert: Alert
     finding: Finding
     trace: tuple[str, ...]
+    breaker: Breaker = field(default_factory=Breaker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ async def search(
 ) -> Resolved | Unresolved:
     """Return the place of the changes in one of the candidates, or why there is none."""
     answers = [await _ask(one, wanted.finding.changes, checkouts) for one in candidates]
-    return _chosen(answers, wanted)
+    return await _chosen(answers, wanted)
 
 
 async def _ask(candidate: Found, changes: Sequence[FieldChange], checkouts: Checkouts) -> _Answer:
@@ -105,22 +107,32 @@ def _is_ready(found: Located) -> bool:
     return found.agrees and not found.done
 
 
-def _chosen(answers: Sequence[_Answer], wanted: Wanted) -> Resolved | Unresolved:
+async def _chosen(answers: Sequence[_Answer], wanted: Wanted) -> Resolved | Unresolved:
     sure = [(one, one.found) for one in answers if not isinstance(one.found, NotLocated)]
     doubtful = [(one, one.found) for one in answers if isinstance(one.found, NotLocated)]
     if len(sure) == 1:
         return _in_place(*sure[0], wanted)
     if len(sure) > 1:
-        names = ", ".join(one.repository.name for one, _ in sure)
-        object_ = wanted.finding.changes[0].object
-        sentence = f"{object_} may come from any of: {names}."
-        return Unresolved(EndReason.TARGET_UNRESOLVED, sentence, wanted.trace)
+        return await _tied(sure, wanted)
     proposable = [(one, found) for one, found in doubtful if found.reason in PROPOSABLE]
     if len(proposable) == 1:
         return _as_proposal(*proposable[0], wanted)
     told = "; ".join(f"{one.repository.name}: {found.sentence}" for one, found in doubtful)
     trace = tuple(line for _, found in doubtful for line in found.trace)
     return Unresolved(EndReason.TARGET_UNRESOLVED, f"{told}.", (*wanted.trace, *trace))
+
+
+async def _tied(
+    sure: Sequence[tuple[_Answer, tuple[Located, ...]]], wanted: Wanted
+) -> Resolved | Unresolved:
+    object_, trace = wanted.finding.changes[0].object, Trace()
+    names = [one.repository.name for one, _ in sure]
+    chosen = await wanted.breaker.one_of(object_, names, trace)
+    told = (*wanted.trace, *trace.lines)
+    if chosen is None:
+        sentence = f"{object_} may come from any of: {', '.join(names)}."
+        return Unresolved(EndReason.TARGET_UNRESOLVED, sentence, told)
+    return _in_place(*sure[chosen], replace(wanted, trace=told))
 
 
 def _in_place(answer: _Answer, places: Sequence[Located], wanted: Wanted) -> Resolved | Unresolved:
