@@ -21,21 +21,26 @@ def environment(monkeypatch, **given: str) -> dict[str, str]:
 
 
 def test_p6_a_secret_is_known_only_to_the_service_that_needs_it(monkeypatch):
-    hook = {"TOCSIN_NOTIFY_WEBHOOK_URL": "https://chat/w-secret"}
+    hook = {
+        "TOCSIN_NOTIFY_WEBHOOK_URL": "https://chat/w-secret",
+        "TOCSIN_SLACK_BOT_TOKEN": "xoxb-secret",
+        "TOCSIN_SLACK_APP_TOKEN": "xapp-secret",
+        "TOCSIN_SLACK_SIGNING_SECRET": "s-secret",
+    }
     agents = {
         "TOCSIN_EXTERNAL_AGENTS": '{"k8s": {"url": "https://a.example", "token": "t-secret"}}'
     }
     known = environment(monkeypatch, TOCSIN_API_TOKEN="mine", **hook, **agents)
     holders = {
         secret: [n for n in stack.SERVICES if secret in str(stack._service(n, known).environment)]
-        for secret in ("i-token", "a-token", "mine", "w-secret", "t-secret")
+        for secret in ("i-token", "a-token", "mine", "t-secret", *hook.values())
     }
     assert holders == {
         "i-token": ["ingest"],
         "a-token": ["gateway"],
         "mine": [],
-        "w-secret": ["notifier"],
         "t-secret": ["rca"],
+        **{secret: ["notifier"] for secret in hook.values()},
     }
 
 
@@ -68,10 +73,11 @@ def test_every_service_gets_a_port_of_its_own_and_a_taken_one_is_left_alone():
 
 
 def test_a_service_that_is_not_where_people_look_says_so():
-    chosen = {"TOCSIN_INGEST_PORT": "1234", "TOCSIN_GATEWAY_PORT": "9481"}
+    usual = {"TOCSIN_GATEWAY_PORT": "9481", "TOCSIN_NOTIFIER_PORT": "9486"}
+    chosen = {"TOCSIN_INGEST_PORT": "1234", **usual}
     said = stack.moved(stack.USUAL_PORTS, chosen, chosen)
     assert said == [("ingest", "another program listens on port 9480; this service takes 1234")]
-    own = {"TOCSIN_INGEST_PORT": "9999", "TOCSIN_GATEWAY_PORT": "9481"}
+    own = {"TOCSIN_INGEST_PORT": "9999", **usual}
     assert stack.moved(stack.USUAL_PORTS, chosen, own) == []
 
 

@@ -109,7 +109,7 @@ ENDS = [s for s in RunState if s.terminal and s not in ("suppressed", "supersede
 @pytest.mark.parametrize("state", ENDS)
 def test_p4_the_end_of_a_run_is_told_with_its_sentence(state):
     message = rendered(build.run_finished(outcome=state))
-    assert message.title == f"Run ended: {state.value}"
+    assert message.title == f"Run ended: {state.value.replace('_', ' ')}"
     assert message.text == "Nobody knows the cause."
 
 

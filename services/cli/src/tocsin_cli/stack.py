@@ -21,8 +21,8 @@ from tocsin_kit.processes import LOOPBACK, free_ports
 SERVICES = ("ingest", "rca", "validation", "action", "notifier", "gateway")
 READY_SECONDS = 60.0
 
-USUAL_PORTS = {"ingest": 9480, "gateway": 9481}
-"""Where senders and people look for a Tocsin."""
+USUAL_PORTS = {"ingest": 9480, "gateway": 9481, "notifier": 9486}
+"""Where senders, people and their clicks look for a Tocsin."""
 
 _ONLY_FOR = {
     "TOCSIN_INGEST_TOKENS": "ingest",
@@ -31,6 +31,9 @@ _ONLY_FOR = {
     "TOCSIN_API_TOKEN": "cli",
     "TOCSIN_INGEST_TOKEN": "cli",
     "TOCSIN_NOTIFY_WEBHOOK_URL": "notifier",
+    "TOCSIN_SLACK_APP_TOKEN": "notifier",
+    "TOCSIN_SLACK_BOT_TOKEN": "notifier",
+    "TOCSIN_SLACK_SIGNING_SECRET": "notifier",
     "TOCSIN_EXTERNAL_AGENTS": "rca",
     "TOCSIN_PROMETHEUS_TOKEN": "rca",
 }

@@ -70,7 +70,8 @@ def _known_run(event: Event) -> tuple[str, str] | None:
         case RunEscalated():
             title, text = f"Needs a person: {event.alert.title}", _known(event)
         case RunFinished() if not _is_told_already(event):
-            title, text = f"Run ended: {event.outcome.value}", _said(event.sentence)
+            ended = event.outcome.value.replace("_", " ")
+            title, text = f"Run ended: {ended}", _said(event.sentence)
     return (title, text) if title else None
 
 
