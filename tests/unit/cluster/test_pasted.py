@@ -130,3 +130,10 @@ def test_hostile_text_is_unwrapped_in_little_time(text):
 )
 def test_rows_that_a_pipe_left_without_their_columns_are_rows(command, row, found):
     assert [one.ref for one in read([Printed.of(command, row)], "shop").listed] == found
+
+
+def test_a_described_secret_shows_its_keys_and_no_value():
+    secret = "Name:         db\nNamespace:    shop\n\nType:  Opaque\n\nData\n====\n"
+    secret += "db-password:  24 bytes\nhost:  9 bytes\n"
+    (shown,) = described(secret, "kubectl describe secret db -n shop").objects
+    assert shown.dig("data") == {"db-password": "", "host": ""}

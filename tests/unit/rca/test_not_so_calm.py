@@ -26,6 +26,8 @@ OTHERWISE = {
     "certificate-renewed": ("is up to date and has not expired", "is about to expire"),
     "hpa-has-room-again": ("8         3 ", "8         8 "),
     "errors-are-over": ("200 12ms", "500 12ms"),
+    "node-came-back": ("Ready    <none>", "Ready,SchedulingDisabled    <none>"),
+    "ready-after-a-restart": ("1 (3h ago)", "9 (3m ago)"),
 }
 
 

@@ -11,6 +11,7 @@ from tocsin_rca.analyzers.taints import Taints
 ALL = (NodeLabels, Taints, PodSpread, RequestSize, Devices, PodCapacity, NodeReady)
 CONTROL_PLANE = "1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }"
 MASTER = "1 node(s) had taint {node-role.kubernetes.io/master: }, that the pod didn't tolerate"
+UNSUITED = "node(s) didn't match Pod's node affinity/selector."
 HOPELESS = " preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
 SELECTED = {"nodeSelector": {"pool": "fast"}}
 AFFINITY = {
@@ -151,6 +152,40 @@ async def test_labels_of_nodes_tell_which_nodes_were_meant(scene):
     scene.add("Node", "n1", {"taints": [taint]}, labels={"pool": "fast"})
     scene.add("Node", "n2", labels={"pool": "slow"})
     assert (await only(scene)).cause.value == "taint_not_tolerated"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "carried", "new"),
+    [("fastt", ["fast", "slow"], "fast"), ("fastt", ["slow", "tiny"], None)],
+)
+async def test_of_several_values_the_one_that_was_misspelt_was_meant(scene, wanted, carried, new):
+    waiting(scene, f"0/3 nodes are available: 3 {UNSUITED}", {"nodeSelector": {"pool": wanted}})
+    for number, value in enumerate(carried):
+        scene.add("Node", f"n{number}", labels={"pool": value})
+    (finding,) = NodeLabels().analyze(await scene.case())
+    assert (finding.change.new if finding.change else None) == new
+
+
+@pytest.mark.parametrize(
+    ("carried", "new"),
+    [
+        ({"zone": "a", "kind": "highmem"}, "highmem"),
+        ({"zone": "b", "kind": "highmem"}, None),
+        ({"zone": "a", "kind": "arm"}, None),
+    ],
+)
+async def test_of_an_affinity_the_one_value_is_set_that_fitting_nodes_carry(scene, carried, new):
+    asked = {"zone": "a", "kind": "high-memory"}
+    terms = [{"key": k, "operator": "In", "values": [v]} for k, v in asked.items()]
+    required = {"nodeSelectorTerms": [{"matchExpressions": terms}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    waiting(scene, f"0/3 nodes are available: 3 {UNSUITED}", {"affinity": affinity})
+    scene.add("Node", "n1", labels=carried)
+    (finding,) = NodeLabels().analyze(await scene.case())
+    assert finding.cause.value == "node_affinity_mismatch"
+    assert (finding.change.new if finding.change else None) == new
+    if new:
+        assert finding.change.path[-4:] == ("matchExpressions", 1, "values", 0)
 
 
 async def test_more_replicas_than_nodes_is_no_matter_of_a_cordon(scene):

@@ -80,10 +80,15 @@ OF_PODS: ByOp = {
     EditOp.APPEND: {("volumes",): additions.empty_volume},
     EditOp.DELETE: {("nodeSelector", ANY): additions.anything},
 }
+_NODES = (
+    *("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"),
+    "nodeSelectorTerms",
+)
 OF_PODS_SHOWN: ByOp = {
     EditOp.SET: {
         ("serviceAccountName",): bounds.alike,
         ("nodeSelector", ANY): bounds.label,
+        (*_NODES, ANY, "matchExpressions", ANY, "values", ANY): bounds.label,
         ("volumes", ANY, "secret", "secretName"): bounds.name,
         ("volumes", ANY, "configMap", "name"): bounds.name,
         ("volumes", ANY, "persistentVolumeClaim", "claimName"): bounds.name,

@@ -50,6 +50,9 @@ _TABLES = (
 )
 """The kinds, by what only their descriptions say; the first that fits."""
 
+_DATA = re.compile(r"^Data\n={2,10}\n", re.MULTILINE)
+_KEY = re.compile(r"^([-.\w]{1,253}): {1,20}\d{1,9} bytes$", re.MULTILINE)
+
 _READ: dict[str, Callable[[Sections], Raw]] = {
     "Pod": workloads.pod,
     "Deployment": workloads.replicated,
@@ -84,7 +87,7 @@ def described(
         kind = printed.command.kind or _kind(said, text)
         name = said.text("Name")
         if kind and name:
-            manifest = Manifest(_object(kind, name, said, where), whole=False)
+            manifest = Manifest(_object(kind, name, said, where) | _held(kind, text), whole=False)
             yield manifest, tuple(_events(said.get("Events"), manifest.ref))
             if kind == "Service" and said.has("Endpoints"):
                 yield _endpoints(manifest, said.text("Endpoints")), ()
@@ -120,6 +123,12 @@ def _object(kind: str, name: str, said: Sections, namespace: str) -> Raw:
         metadata["ownerReferences"] = [of]
     read = _READ.get(kind)
     return {"kind": kind, "metadata": metadata, **(read(said) if read else {})}
+
+
+def _held(kind: str, text: str) -> Raw:
+    """The keys that a Secret holds: of its values only their length is told."""
+    begin = _DATA.search(text) if kind == "Secret" else None
+    return {"data": dict.fromkeys(_KEY.findall(text, begin.end()), "")} if begin else {}
 
 
 def _endpoints(service: Manifest, addresses: str) -> Manifest:

@@ -10,6 +10,7 @@ from tocsin_contracts import CauseClass, FieldChange, FieldPath, Finding
 from tocsin_rca.evidence import placement
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.decisive import decisive
+from tocsin_rca.evidence.likeness import meant
 from tocsin_rca.evidence.node_facts import NodeFacts
 from tocsin_rca.evidence.placement import Obstacle
 from tocsin_rca.evidence.pod_needs import affinity_terms, fits_affinity, node_selector
@@ -18,6 +19,10 @@ from tocsin_rca.evidence.unscheduled import Unscheduled, unscheduled
 
 _HARDWARE = re.compile(r"(?i)gpu|accel|arch|disk|ssd|nvme|zone|region|pool|spot|tier|group|type")
 _HOST = "kubernetes.io/hostname"
+_AFFINITY = (
+    *("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"),
+    "nodeSelectorTerms",
+)
 _ALIKE = 0.6
 """Labels are short, and only one value is in question."""
 
@@ -44,7 +49,11 @@ class NodeLabels:
         selector, terms = node_selector(seen.spec), affinity_terms(seen.spec)
         labelled = tuple(node for node in seen.nodes if node.labels)
         by_affinity = _is_affinity(labelled, selector, terms)
-        change, because, ids = (None, "", ()) if by_affinity else _change(seen, selector, labelled)
+        change, because, ids = (
+            _of_affinity(seen, terms, labelled)
+            if by_affinity
+            else _change(seen, selector, labelled)
+        )
         wanted = ", ".join(f"{key}={value}" for key, value in selector.items())
         what = "required node affinity" if by_affinity else f"node selector {wanted}".strip()
         return (
@@ -93,10 +102,36 @@ def _change(
     known = {node.labels[key] for node in labelled if key in node.labels}
     if because := _useless(seen, key, value, labelled):
         return deleted(seen.object, path, value), because, ()
-    right = known.pop() if len(known) == 1 else None
+    right = meant(value, known) if len(known) > 1 else next(iter(known), None)
     if right is None or not _is_alike(value, right):
         return None, "", ()
     return _set(seen, path, value, right), f"Nodes carry {key}={right}, and nothing like it.", ()
+
+
+def _of_affinity(
+    seen: Unscheduled, terms: tuple[Mapping[str, Any], ...], labelled: tuple[NodeFacts, ...]
+) -> tuple[FieldChange | None, str, tuple[str, ...]]:
+    """The one value of the only term that no node carries, where those that fit the rest do."""
+    asked = [one for term in terms for one in term.get("matchExpressions") or ()]
+    plain = len(terms) == 1 and terms[0].keys() == {"matchExpressions"}
+    wrong = [
+        (at, one)
+        for at, one in enumerate(asked)
+        if not any(fits_affinity(node, ({"matchExpressions": [one]},)) for node in labelled)
+    ]
+    values = list(wrong[0][1].get("values") or []) if len(wrong) == 1 else []
+    if not plain or len(values) != 1 or wrong[0][1].get("operator") != "In":
+        return None, "", ()
+    at, one = wrong[0]
+    rest = {"matchExpressions": [other for other in asked if other is not one]}
+    near = [n for n in labelled if not rest["matchExpressions"] or fits_affinity(n, (rest,))]
+    known, key = {str(n.labels.get(one.get("key"))) for n in near}, one.get("key")
+    right = known.pop() if len(known) == 1 else None
+    if right is None or not _is_alike(str(values[0]), right):
+        return None, "", ()
+    path = (*_AFFINITY, 0, "matchExpressions", at, "values", 0)
+    change = _set(seen, (*POD_TEMPLATE.get(seen.object.kind, ()), *path), values[0], right)
+    return change, f"The nodes that fit the rest carry {key}={right}.", ()
 
 
 def _useless(seen: Unscheduled, key: str, value: str, labelled: tuple[NodeFacts, ...]) -> str:

@@ -22,7 +22,7 @@ class Theme(Enum):
     )
     STATE = re.compile(
         r"(?i)crash|not ?ready|mismatch|stuck|notscheduled|unavailable|pending|job ?failed"
-        r"|rollout|waiting|endpoint|target ?down|degraded|unhealthy"
+        r"|not ?completed|rollout|waiting|endpoint|target ?down|degraded|unhealthy"
     )
 
 

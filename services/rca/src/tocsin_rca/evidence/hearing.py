@@ -115,12 +115,13 @@ def _endings(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
 
 
 def _answers(case: Case, pattern: re.Pattern[str]) -> Iterator[Told]:
-    for seen, text in case.memo.once("heard answers", lambda: tuple(_brief_answers(case))):
-        if match := _alarming(pattern, text) or _alarming(pattern, " ".join(text.split())):
+    for seen, *texts in case.memo.once("heard answers", lambda: tuple(_brief_answers(case))):
+        if match := next(filter(None, (_alarming(pattern, text) for text in texts)), None):
             yield Told(Statement(seen.id, None, "", line_of(match)), match)
 
 
-def _brief_answers(case: Case) -> Iterator[tuple[Observation[Printed], str]]:
+def _brief_answers(case: Case) -> Iterator[tuple[Observation[Printed], str, str]]:
+    """Each with its text, and that on one line: what was printed may be wrapped."""
     for seen in (*case.checks, *case.texts()):
         text = seen.data.text
         if seen.data.command.tool in NO_SPEECH and _BUILDING.search(text):
@@ -128,7 +129,8 @@ def _brief_answers(case: Case) -> Iterator[tuple[Observation[Printed], str]]:
         if seen.data.command.of_kubectl and not _is_unread(seen.data.command, text):
             text = "\n".join(line for line in text.splitlines() if _REFUSED.match(line))
         if text:
-            yield seen, _brief(text)
+            brief = _brief(text)
+            yield seen, brief, " ".join(brief.split()) if "\n" in brief else ""
 
 
 def _is_unread(command: Command, text: str) -> bool:

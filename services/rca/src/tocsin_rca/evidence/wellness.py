@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.printed import Printed
 from tocsin_contracts import AlertStatus
+from tocsin_rca.evidence.alerted import Theme, alert_text, tells_of
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.observation import Observation
 
 _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 _GOOD = {"Node": "Ready", "Job": "Complete", "Certificate": "Ready"}
+_IN_QUESTION = {
+    "Node": re.compile(r"(?i)\bnot ?ready|notready|unreachable"),
+    "Job": re.compile(r"(?i)not ?completed|job ?failed|has not completed"),
+}
 _NO_PROBES = ("git", "note", "argocd")
 _FEW = 3
+_RESTARTS = re.compile(r"(?i)crash|restart|back-?off")
 _LONGEST = 20_000
 _SYNCED = re.compile(r"(?mi)^Sync Status:\s{1,20}Synced\b")
 _HEALTHY = re.compile(r"(?mi)^Health Status:\s{1,20}Healthy\b")
@@ -30,7 +36,8 @@ def is_over(case: Case) -> bool:
 
 def proof_of_health(case: Case) -> tuple[str, ...]:
     """Return the evidence that what the alert is about is as it should be; else nothing."""
-    return _of_workload(case) or _of_pods(case) or (_of_others(case) if is_over(case) else ())
+    well = _of_workload(case) or _of_pods(case) or _as_it_should(case)
+    return well or (_of_others(case) if is_over(case) else ())
 
 
 def is_calm(one: Printed) -> bool:
@@ -81,6 +88,19 @@ def _of_others(case: Case) -> tuple[str, ...]:
     return tuple(_reports(case))[:1]
 
 
+def _as_it_should(case: Case) -> tuple[str, ...]:
+    """Return what shows that a node is ready, or a Job done, where just that is in question."""
+    named = case.object(case.named) if case.named else None
+    asked = _IN_QUESTION.get(named.data.ref.kind) if named else None
+    if named is None or asked is None or not asked.search(alert_text(case)):
+        return ()
+    closed = named.data.dig("spec", "unschedulable") or named.data.dig("spec", "taints")
+    wanted = _GOOD[named.data.ref.kind]
+    gone = sum(e.data.count for e in case.events(case.named) if e.data.reason == "NodeNotReady")
+    well = _is_true(named.data, wanted) and not closed and gone <= 1
+    return (named.id,) if well else ()
+
+
 def _has_room(autoscaler: Manifest) -> bool:
     now, most = autoscaler.dig("status", "currentReplicas"), autoscaler.dig("spec", "maxReplicas")
     return isinstance(now, int) and isinstance(most, int) and now < most
@@ -106,7 +126,9 @@ def _pods(case: Case) -> tuple[Observation[Manifest], ...]:
 
 
 def _few(case: Case) -> int:
-    return _FEW if is_over(case) else 0
+    """Restarts are of the past where it is over, or where the alert is not about them."""
+    of_state = tells_of(case, Theme.STATE) and not _RESTARTS.search(alert_text(case))
+    return _FEW if is_over(case) or of_state else 0
 
 
 def _wanted(case: Case) -> int:
