@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tocsin_cluster.manifest import texts
 from tocsin_contracts import CauseClass, FieldChange, Finding, ObjectRef
-from tocsin_rca.evidence.admitting import admit
+from tocsin_rca.evidence.admitting import admit, steady
 from tocsin_rca.evidence.callees import Callee, callee, edges, end
 from tocsin_rca.evidence.calls import Call, How, failed_calls
 from tocsin_rca.evidence.case import Case
@@ -14,7 +13,6 @@ from tocsin_rca.evidence.hosts import means
 from tocsin_rca.evidence.known import Known, Runs, known, running
 from tocsin_rca.evidence.openings import only_opening
 from tocsin_rca.evidence.policies import Direction, Door, End, allows, isolates, presumed
-from tocsin_rca.evidence.selectors import selects
 
 _DNS = End("kube-system", {"k8s-app": "kube-dns"}, {"kubernetes.io/metadata.name": "kube-system"})
 _BY_NAME = (How.DNS_SILENT, How.NO_NAME)
@@ -232,19 +230,7 @@ def _rule(case: Case, policy: Known, wall: _Wall) -> FieldChange | None:
     """A rule for just this, if calls failed: of a Service that was not seen no port is known."""
     known_port = wall.peer is _DNS or wall.called.startswith("Service ")
     proven = wall.certain and wall.failed and known_port
-    peer = _steady(case, wall.peer) if wall.peer else None
-    return admit(policy, wall.direction, peer, wall.door) if proven else None
-
-
-def _steady(case: Case, peer: End) -> End:
-    """The pods by what chooses them alone: other labels of theirs may change with a release."""
-    every = running(case, peer.namespace)
-    for runs in every:
-        chosen = texts(runs.known.manifest.dig("spec", "selector", "matchLabels"))
-        if runs.labels == peer.labels and chosen and selects(chosen, runs.labels):
-            alone = not any(selects(chosen, other.labels) for other in every if other != runs)
-            return replace(peer, labels=chosen) if alone else peer
-    return peer
+    return admit(policy, wall.direction, steady(case, wall.peer), wall.door) if proven else None
 
 
 def _at(wall: _Wall) -> str:

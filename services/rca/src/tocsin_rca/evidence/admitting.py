@@ -1,9 +1,14 @@
 """The rule that a NetworkPolicy lacks for one connection, and no more than for that."""
 
+from dataclasses import replace
+
+from tocsin_cluster.manifest import texts
 from tocsin_contracts import FieldChange, Tree
-from tocsin_rca.evidence.known import Known
+from tocsin_rca.evidence.case import Case
+from tocsin_rca.evidence.known import Known, running
 from tocsin_rca.evidence.policies import Direction, Door, End
 from tocsin_rca.evidence.remedy import appended, inserted
+from tocsin_rca.evidence.selectors import selects
 
 _NAMESPACE = "kubernetes.io/metadata.name"
 _OF_CONTROLLERS = (
@@ -29,6 +34,17 @@ def admit(policy: Known, direction: Direction, peer: End | None, door: Door) -> 
     if held is None:
         return inserted(policy.ref, path, [rule])
     return appended(policy.ref, path, held, rule) if isinstance(held, list) else None
+
+
+def steady(case: Case, peer: End | None) -> End | None:
+    """Return the pods by what chooses them alone: a release may change other labels of theirs."""
+    every = running(case, peer.namespace) if peer else ()
+    for runs in every:
+        chosen = texts(runs.known.manifest.dig("spec", "selector", "matchLabels"))
+        if peer and runs.labels == peer.labels and chosen and selects(chosen, runs.labels):
+            alone = not any(selects(chosen, other.labels) for other in every if other != runs)
+            return replace(peer, labels=chosen) if alone else peer
+    return peer
 
 
 def _rule(policy: Known, direction: Direction, peer: End | None, door: Door) -> Tree:
