@@ -47,3 +47,10 @@ def test_lines_around_a_change_say_where_it_was():
     text = "commit 91be2f4aa\n       httpGet:\n-        path: /\n+        path: /ready\n"
     first, _ = told(text)
     assert first.files["web.yaml"].decode() == NOW.replace("/ready", "/")
+
+
+def test_changes_of_which_only_the_lines_were_kept_are_found_apart_from_each_other():
+    text = f"commit 91be2f4aa\n{CHANGE}-        path: /\n+        path: /ready\n"
+    first, _ = told(text)
+    before = NOW.replace("/ready", "/").replace("web:2", "web:1")
+    assert first.files["web.yaml"].decode() == before

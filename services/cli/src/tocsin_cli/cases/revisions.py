@@ -18,6 +18,7 @@ _QUOTED = re.compile(r"'(?P<subject>[^']+)'|\"(?P<other>[^\"]+)\"")
 _INDENTED = re.compile(r"^ {4}(?P<subject>\S.*)$", re.MULTILINE)
 _STEP = timedelta(minutes=10)
 _DAY = timedelta(days=1)
+_NEXT = re.compile(r"^(\+.*\n)(?=-)", re.MULTILINE)
 _SIGNS = re.compile(r"^(?:\+\+\+|---|@@|diff |index )")
 
 
@@ -90,6 +91,8 @@ def _subject(head: str, body: str) -> str:
 
 
 def _hunks(body: str) -> Iterator[_Hunk]:
+    """Yield the changes; a line that goes right below one that comes begins another one."""
+    body = _NEXT.sub(r"\1@@\n", body)
     before, after = list[str](), list[str]()
     for line in (*body.splitlines(), "@@"):
         if _SIGNS.match(line) or line[:1] not in ("+", "-", " "):
