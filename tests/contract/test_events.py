@@ -16,6 +16,7 @@ from tocsin_contracts import (
     AlertSuppressed,
     ApprovalExpired,
     CommentIgnored,
+    FixDeployed,
     FixVerified,
     PlanSuperseded,
     PullRequestClosed,
@@ -35,6 +36,7 @@ UNREAD = {
     PullRequestCommented: "nothing follows from it; the timeline shows it",
     CommentIgnored: "nothing follows from it; the timeline shows it",
     PullRequestClosed: "RunFinished follows it at once and is read instead",
+    FixDeployed: "action itself says it and goes on; the timeline shows it",
     FixVerified: "RunFinished follows it at once and is read instead",
     ApprovalExpired: "action itself says it and goes on; the record and the timeline show it",
 }

@@ -155,7 +155,7 @@ def test_the_bus_takes_its_configuration_and_has_room_for_every_stream():
 def test_a_living_cluster_is_only_added_to_those_who_look_and_read():
     added = yaml.safe_load((ROOT / "deploy" / "compose.cluster.yaml").read_text(encoding="utf-8"))
     assert list(added) == ["x-looks", "services"]
-    assert list(added["services"]) == ["rca", "validation"]
+    assert list(added["services"]) == ["rca", "validation", "action"]
     for name, one in added["services"].items():
         told = {variable for variable in one["environment"] if variable.startswith("TOCSIN_")}
         assert told - _known(name) == set()

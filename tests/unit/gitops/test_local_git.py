@@ -140,6 +140,17 @@ async def test_history_of_one_path_leaves_the_rest_out(repository):
     assert await source.commits(repository, head, "*.yaml") == ()
 
 
+async def test_a_commit_leads_to_itself_and_to_what_came_before_it(repository):
+    source = LocalGitSource()
+    head = await source.head(repository)
+    _, trim, first = [one.sha for one in await source.commits(repository, head)]
+    assert await source.leads_to(repository, head, first)
+    assert await source.leads_to(repository, trim, trim)
+    assert not await source.leads_to(repository, first, trim)
+    with pytest.raises(PermanentError):
+        await source.leads_to(repository, "f" * 40, trim)
+
+
 async def test_a_file_is_shown_before_and_after_a_commit(repository):
     source = LocalGitSource()
     head = await source.head(repository)

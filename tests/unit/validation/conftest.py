@@ -63,6 +63,7 @@ class World:
         self.tallies = FakeTallies()
         self.approvals, self.saver = FakeGate(self.clock), InMemorySaver()
         self.facts, self.ids = {}, count()
+        self.deploying = None
         repository = Repository(name=REPO, git_dir=git_dir, paths=("apps/**",))
         self.gitops = GitOps(repositories=(repository,))
         self.repositories.commit(REPO, {FILE: MANIFEST})
@@ -92,6 +93,7 @@ class World:
             timers=self.timers,
             clock=self.clock,
             patience=patience,
+            deploying=self.deploying,
         )
 
     def action(self):

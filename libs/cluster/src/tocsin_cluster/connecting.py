@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from tocsin_cluster.clusters import NamedClusters, OneCluster, RecordedClusters
 from tocsin_cluster.mcp import McpCluster
 from tocsin_cluster.port import Cluster, Clusters
-from tocsin_cluster.settings import ClusterSettings
+from tocsin_cluster.settings import ClusterSettings, LivingSettings
 from tocsin_cluster.snapshot import SnapshotCluster
 from tocsin_kit.errors import PermanentError
 from tocsin_mcp.config import load
 from tocsin_mcp.pins import Pins
 from tocsin_mcp.servers import Servers
+from tocsin_mcp.settings import McpSettings
 
 
-def servers(settings: ClusterSettings) -> Servers:
+def servers(settings: McpSettings) -> Servers:
     """Return the MCP servers; none is connected before they are entered."""
     named = load(settings.mcp_servers, os.environ) if settings.mcp_servers else ()
     return Servers(named, Pins(settings.mcp_pins, trust_first=settings.mcp_trust_first))
@@ -29,7 +30,7 @@ def clusters(settings: ClusterSettings, connected: Servers) -> Clusters:
     return recorded or OneCluster(SnapshotCluster(settings.cluster_snapshot))
 
 
-def living(settings: ClusterSettings, connected: Servers) -> Mapping[str, Cluster]:
+def living(settings: LivingSettings, connected: Servers) -> Mapping[str, Cluster]:
     """Return the living clusters by name; PermanentError for one whose server there is not."""
     known = connected.sessions
     for cluster, server in settings.cluster_servers.items():

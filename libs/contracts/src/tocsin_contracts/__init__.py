@@ -1,6 +1,7 @@
 """The events the services exchange, and the value objects in them: pure data, no IO."""
 
 from tocsin_contracts.action import (
+    FixDeployed,
     FixIneffective,
     FixVerified,
     PullRequestClosed,
@@ -178,6 +179,7 @@ __all__ = [
     "FieldPath",
     "FileChange",
     "Finding",
+    "FixDeployed",
     "FixIneffective",
     "FixVerified",
     "ForgeAuthor",

@@ -78,6 +78,19 @@ class PullRequestClosed(Event):
     until: AwareDatetime = Field(description="Nothing is proposed for the issue before.")
 
 
+class FixDeployed(Event):
+    """A GitOps controller has brought the merged fix to the cluster, and calls it healthy."""
+
+    topic: ClassVar[str] = "action.fix-deployed.v1"
+
+    url: str
+    by: str = Field(description="Who says so, such as Argo CD.")
+    revision: str = Field(description="The commit that the cluster is at; it holds the fix.")
+    synced_at: AwareDatetime | None = Field(
+        default=None, description="When it came there, if the controller tells that."
+    )
+
+
 class FixVerified(Event):
     """The alerts cleared after the merge, and stayed clear."""
 

@@ -1,6 +1,7 @@
 """Every event there is, in the order of a run; a new one is a line here."""
 
 from tocsin_contracts.action import (
+    FixDeployed,
     FixIneffective,
     FixVerified,
     PullRequestClosed,
@@ -77,6 +78,7 @@ EVENTS: tuple[type[Event], ...] = (
     PullRequestCommented,
     PullRequestMerged,
     PullRequestClosed,
+    FixDeployed,
     FixVerified,
     FixIneffective,
     ForgeEventReceived,

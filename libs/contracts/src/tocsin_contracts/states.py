@@ -76,4 +76,5 @@ class EndReason(StrEnum):
     TOO_MANY_PULLS = "too_many_pulls"
     FIX_VERIFIED = "fix_verified"
     FIX_INEFFECTIVE = "fix_ineffective"
+    FIX_NOT_DEPLOYED = "fix_not_deployed"
     HANDLER_FAILED = "handler_failed"

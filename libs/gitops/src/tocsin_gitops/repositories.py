@@ -77,6 +77,11 @@ class Repositories:
         await self._need(repo, sha)
         return await self._git.brought(repo, sha, commit)
 
+    async def leads_to(self, repo: Repository, sha: str, commit: str) -> bool:
+        """Return whether a commit is another one, or comes after it; both have to be known."""
+        await self._need(repo, sha)
+        return await self._git.leads_to(repo, sha, commit)
+
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""
         await self._need(repo, sha)

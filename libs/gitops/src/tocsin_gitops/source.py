@@ -45,6 +45,9 @@ class Source(Protocol):
     async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
         """Return where the branch that is at `sha` was before and after it took in a commit."""
 
+    async def leads_to(self, repo: Repository, sha: str, commit: str) -> bool:
+        """Return whether a commit is another one, or comes after it; both have to be known."""
+
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""
 
@@ -113,6 +116,11 @@ class LocalGitSource:
         git = Git(repo.git_dir)
         after = await refs.brought(git, checked(sha), checked(commit))
         return await git.text("rev-parse", "--verify", f"{after}^1"), after
+
+    async def leads_to(self, repo: Repository, sha: str, commit: str) -> bool:
+        """Return whether a commit is another one, or comes after it; both have to be known."""
+        between = ("rev-list", "-n1", checked(commit), f"^{checked(sha)}", "--")
+        return not await Git(repo.git_dir).text(*between)
 
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""

@@ -25,6 +25,7 @@ from tocsin_contracts import (
     CommentAnswered,
     CommentIgnored,
     Event,
+    FixDeployed,
     FixIneffective,
     FixVerified,
     ForgeEventReceived,
@@ -103,6 +104,7 @@ __all__ = [
     "field_change",
     "file_change",
     "finding",
+    "fix_deployed",
     "fix_ineffective",
     "fix_verified",
     "forge_event_received",
@@ -194,6 +196,7 @@ budget_extended = partial(event, BudgetExtended)
 change_proposed = partial(event, ChangeProposed)
 comment_answered = partial(event, CommentAnswered)
 comment_ignored = partial(event, CommentIgnored)
+fix_deployed = partial(event, FixDeployed)
 fix_ineffective = partial(event, FixIneffective)
 fix_verified = partial(event, FixVerified)
 forge_event_received = partial(event, ForgeEventReceived)

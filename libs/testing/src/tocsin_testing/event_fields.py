@@ -29,6 +29,7 @@ from tocsin_contracts import (
     EndReason,
     Event,
     Exhausted,
+    FixDeployed,
     FixIneffective,
     FixVerified,
     ForgeAuthor,
@@ -195,6 +196,11 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "plan_hash": plan(run_id=run).plan_hash,
         "by": "9" * 64,
         "why": "the base has moved",
+    },
+    FixDeployed: lambda _: {
+        "url": "local://shop/platform-gitops/1",
+        "by": "Argo CD",
+        "revision": "a" * 40,
     },
     FixVerified: lambda _: {"url": "local://shop/platform-gitops/1", "minutes": 7},
     FixIneffective: lambda run: {

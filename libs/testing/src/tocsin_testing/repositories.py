@@ -7,6 +7,7 @@ from tocsin_gitops.config import Repository
 from tocsin_gitops.forges import BranchTaken, PullRequestRequest
 from tocsin_gitops.pulls import Comment, PullRequest, PullState
 from tocsin_gitops.source import BlobFile, Commit
+from tocsin_kit.errors import PermanentError
 from tocsin_testing.build import NOW
 
 Files = Mapping[str, bytes]
@@ -111,6 +112,14 @@ class FakeRepositories:
         """Return the commit of `log` and what it says was before: nothing there is a merge."""
         del repo, sha
         return next((one.parent, one.sha) for one in self.log if one.sha == commit)
+
+    async def leads_to(self, repo: Repository, sha: str, commit: str) -> bool:
+        """Return whether a test committed one no later than the other."""
+        del repo
+        known = list(self._commits)
+        if sha not in known:
+            raise PermanentError(f"no branch leads to the commit {sha}")
+        return commit in known and known.index(commit) <= known.index(sha)
 
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""

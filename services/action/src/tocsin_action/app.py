@@ -1,13 +1,16 @@
 """Composition root: the only file that knows every part of action."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from tocsin_action import graph
 from tocsin_action.answering import Answering
 from tocsin_action.asking import Asking
+from tocsin_action.assembly import watched
 from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
 from tocsin_action.handlers import CLEARABLE, Handlers
@@ -56,6 +59,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     gitops, clock = config.load(settings.gitops_file), SystemClock()
     source = repositories(gitops, os.environ, clock, fresh=True)
     hosts = forges.build(gitops, os.environ, clock)
+    watching = watched(settings, gitops, source)
     nodes = Nodes(
         gitops=gitops,
         writer=Writer(hosts, source, issues),
@@ -77,6 +81,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         timers=parts.bus,
         clock=clock,
         patience=patience(settings),
+        deploying=watching.deploying,
     )
     handlers = Handlers(acting, records, parts.reader, clock, following)
     answers = answering(settings, parts, comments, records, following)
@@ -84,8 +89,25 @@ def build(flags: Sequence[str] = ()) -> Service:
     listen(parts.bus, handlers, following, answers, unasked)
     wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock, asking(settings)))
     hidden = secrets.known(gitops, os.environ)
-    port = settings.action_port
-    return Service(settings=settings, port=port, parts=parts, resources=[source], secrets=hidden)
+    return serving(settings, parts, hidden, [*watching.resources, source], watching.notice)
+
+
+def serving(
+    settings: Settings,
+    parts: Parts,
+    hidden: Collection[str],
+    resources: Sequence[AbstractAsyncContextManager[Any]],
+    notice: Callable[[], str] | None,
+) -> Service:
+    """Return the process: its port, what is open while it runs, and what no log line shows."""
+    return Service(
+        settings=settings,
+        port=settings.action_port,
+        parts=parts,
+        resources=resources,
+        secrets=hidden,
+        notice=notice,
+    )
 
 
 def answering(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from tocsin_contracts import PullRequestFound, PullRequestMerged, RunId, RunState
+from tocsin_contracts import FixDeployed, PullRequestFound, PullRequestMerged, RunId, RunState
 from tocsin_kit.pulls import Told, told
 from tocsin_kit.run_view import Run
 from tocsin_kit.timers import Timer
@@ -51,6 +51,12 @@ def still_open(run: Run) -> Followed | None:
     """Return the pull request that nobody has ended yet, as far as the run knows."""
     merged = run.fact(PullRequestMerged) and run.state is not RunState.PR_OPEN
     return None if merged else followed(run)
+
+
+def arrived_before(run: Run, told: Followed) -> FixDeployed | None:
+    """Return the fact that what a pull request changed is in the cluster, if it is known."""
+    fact = run.fact(FixDeployed)
+    return fact if fact and fact.url == told.url else None
 
 
 def first_look(run_id: RunId, url: str, after: datetime) -> Timer:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from tocsin_action import commenting, endings, outcome, proving
+from tocsin_action.arrival import UNTOLD, Arrival
 from tocsin_action.followed import (
     Followed,
+    arrived_before,
     first_look,
     fix_look,
     followed,
@@ -14,7 +16,7 @@ from tocsin_action.followed import (
     next_look,
     still_open,
 )
-from tocsin_action.ports import Clock, Issues, Reader, Source, Tallies, Timers
+from tocsin_action.ports import Clock, Deploying, Issues, Reader, Source, Tallies, Timers
 from tocsin_action.proving import Look, Patience
 from tocsin_contracts import (
     AlertAccepted,
@@ -35,6 +37,7 @@ from tocsin_gitops.config import GitOps
 from tocsin_gitops.hashing import is_undo
 from tocsin_gitops.pulls import PullRequest, PullState
 from tocsin_kit.errors import TransientError
+from tocsin_kit.pulls import behind
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
 from tocsin_kit.timers import Timer
@@ -65,6 +68,7 @@ class Following:
         timers: Timers,
         clock: Clock,
         patience: Patience,
+        deploying: Deploying | None = None,
     ) -> None:
         self._gitops = gitops
         self._source = source
@@ -75,6 +79,7 @@ class Following:
         self._timers = timers
         self._clock = clock
         self._patience = patience
+        self._deploying = deploying
 
     async def start(self, run_id: RunId, url: str, at: datetime) -> None:
         """Begin to look at a pull request that was opened, or written to, at that time."""
@@ -161,11 +166,24 @@ class Following:
         if run.state is not RunState.PR_MERGED or merged is None:
             return []
         cleared = proving.cleared_at(run, await self._tally(run))
-        verdict = proving.judge(merged.merged_at, cleared, self._patience, now)
+        arrived = arrived_before(run, told)
+        arrival = UNTOLD if arrived else await self._arrival(run, merged)
+        fact = proving.deployed(merged, arrival, now)
+        verdict = proving.judge(
+            merged.merged_at, cleared, self._patience, now, arrived=arrived or fact, arrival=arrival
+        )
+        said: list[Event] = [fact] if fact else []
         if isinstance(verdict, Look):
             await self._timers.set_timer(fix_look(run.id, told.url, verdict.at))
-            return []
-        return outcome.proven(run, told, merged, verdict)
+            return said
+        return [*said, *outcome.proven(run, told, merged, verdict)]
+
+    async def _arrival(self, run: Run, merged: PullRequestMerged) -> Arrival:
+        """Where the merged commit stands; untold where nobody watches, or another run wrote it."""
+        known = behind(run)
+        if self._deploying is None or known is None:
+            return UNTOLD
+        return await self._deploying.arrival(known.alert, known.plan.target, merged.merged_commit)
 
     async def _tally(self, run: Run) -> Tally | None:
         accepted = run.fact(AlertAccepted)
@@ -203,7 +221,10 @@ class Following:
                 merged,
                 endings.ended(run.id, RunState.ESCALATED, EndReason.FIX_INEFFECTIVE, sentence),
             ]
-        await self._timers.set_timer(fix_look(run.id, told.url, merged_at + self._patience.verify))
+        look_at = merged_at + self._patience.verify
+        if self._deploying and behind(run):
+            look_at = min(look_at, proving.next_look(self._clock.now()))
+        await self._timers.set_timer(fix_look(run.id, told.url, look_at))
         return [merged]
 
     def _closed(self, run_id: RunId, pull: PullRequest, closed_at: datetime) -> Sequence[Event]:

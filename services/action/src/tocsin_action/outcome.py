@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tocsin_action import endings
 from tocsin_action.followed import Followed
-from tocsin_action.proving import Calm, Ineffective, Verdict, Verified
+from tocsin_action.proving import Calm, Ineffective, Undelivered, Verdict, Verified
 from tocsin_contracts import (
     ChangeProposed,
     EndReason,
@@ -29,11 +29,14 @@ def proven(
                 FixVerified(run_id=run.id, url=told.url, minutes=minutes),
                 endings.ended(run.id, RunState.RESOLVED, EndReason.FIX_VERIFIED, sentence),
             ]
-        case Calm():
-            sentence = f"The alerts had cleared before {told.url} was merged, and stayed clear."
+        case Calm(before):
+            sentence = f"The alerts had cleared before {told.url} {before}, and stayed clear."
             return [endings.ended(run.id, RunState.RESOLVED, EndReason.ALERT_CLEARED, sentence)]
         case Ineffective(why):
             return [_ineffective(run, told, merged, why)]
+        case Undelivered(why):
+            sentence = f"{told.url} was merged. {why}. Nothing is to be undone; a person goes on."
+            return [endings.ended(run.id, RunState.ESCALATED, EndReason.FIX_NOT_DEPLOYED, sentence)]
     return []
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from tocsin_contracts import RunId
+from tocsin_action.arrival import Arrival
+from tocsin_contracts import Alert, RunId, Target
 from tocsin_contracts.views import ApprovalState
 from tocsin_gitops.config import Repository
 from tocsin_gitops.forges import Forge
@@ -93,6 +94,9 @@ class Source(Protocol):
     async def brought(self, repo: Repository, sha: str, commit: str) -> tuple[str, str]:
         """Return where the branch that is at `sha` was before and after it took in a commit."""
 
+    async def leads_to(self, repo: Repository, sha: str, commit: str) -> bool:
+        """Return whether a commit is another one, or comes after it; both have to be known."""
+
     async def show(self, repo: Repository, sha: str, path: str) -> bytes | None:
         """Return one file at a commit, or None if it is not there."""
 
@@ -103,6 +107,13 @@ class Source(Protocol):
 
     async def pulls(self, repo: Repository, head_branch: str) -> tuple[PullRequest, ...]:
         """Return every pull request from a branch of the repository itself, the newest first."""
+
+
+class Deploying(Protocol):
+    """What brings merged commits to clusters, as far as it can be asked."""
+
+    async def arrival(self, alert: Alert, target: Target, commit: str) -> Arrival:
+        """Return where a merged commit stands in the cluster of an alert; never raises."""
 
 
 class Issues(Protocol):

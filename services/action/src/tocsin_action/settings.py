@@ -6,12 +6,12 @@ from typing import ClassVar, Self
 from pydantic import Field, field_validator, model_validator
 
 from tocsin_action.asking import TIERS
+from tocsin_cluster.settings import LivingSettings
 from tocsin_contracts import Risk
 from tocsin_kit.quorum import Quorum
-from tocsin_kit.settings import ServiceSettings
 
 
-class Settings(ServiceSettings):
+class Settings(LivingSettings):
     """Everything an operator can change about action."""
 
     service: ClassVar[str] = "action"

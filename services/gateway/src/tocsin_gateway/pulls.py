@@ -8,6 +8,7 @@ from tocsin_contracts import (
     CommentAnswered,
     CommentIgnored,
     Event,
+    FixDeployed,
     FixIneffective,
     FixVerified,
     ForgeEventReceived,
@@ -63,6 +64,9 @@ _SENTENCES: Mapping[type[Event], Callable[[Any], str]] = {
     ),
     PullRequestMerged: lambda fact: f"{fact.url} was merged{_by(fact.by)}.",
     PullRequestClosed: lambda fact: f"{fact.url} was closed without a merge{_by(fact.by)}.",
+    FixDeployed: lambda fact: (
+        f"{fact.by} has synced {fact.revision[:7]} at {fact.synced_at or fact.at:%H:%M} UTC."
+    ),
     FixVerified: lambda fact: (
         f"The fix helped: the alerts cleared {fact.minutes:.0f} minutes after the merge."
     ),
