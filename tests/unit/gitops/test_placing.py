@@ -64,7 +64,7 @@ def test_a_shared_base_is_not_edited_even_if_only_one_place_is_asked_about():
         "prod/kustomization.yaml": OVERLAY,
         "dev/kustomization.yaml": "namespace: dev\nresources: [../base]\n",
     }
-    assert found(contents, place("prod")).reason is Reason.SHARED
+    assert found(contents, place("prod")).file == "prod/kustomization.yaml"
 
 
 def test_an_overlay_that_another_kustomization_wraps_is_shared_with_it():

@@ -12,7 +12,7 @@ from tocsin_gitops.helm import locating
 from tocsin_gitops.layers import reaches, touches
 from tocsin_gitops.located import Located, NotLocated, Reason
 from tocsin_gitops.manifests import folder, is_kustomization
-from tocsin_gitops.overlays import Wanted
+from tocsin_gitops.overlay_ways import Wanted
 from tocsin_gitops.owners import Owner, Part
 from tocsin_gitops.placements import Checkout, Placement
 from tocsin_gitops.yaml_nodes import EditRefused
