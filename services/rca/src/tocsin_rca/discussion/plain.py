@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tocsin_contracts import CheckVerdict
+from tocsin_gitops.yaml_paths import path_text
 from tocsin_kit.untrusted import line
 from tocsin_rca.discussion.proposing import text
 from tocsin_rca.discussion.talk import Talk
@@ -28,8 +29,8 @@ def explained(talk: Talk, without: str = UNSET) -> Told:
     """Return the reasons of the plan to a question for them; `without` says why it is no more."""
     if not _WHY.search(talk.body):
         return Told(
-            f"{without}, so only questions for the reasons of this change are answered here. "
-            "Nothing is approved, merged or changed by a comment."
+            f"{without}, so only questions for the reasons of this change are answered here, and "
+            "no other value is taken from a comment. Nothing is approved, merged or changed by it."
         )
     return Told("\n".join(_reasons(talk)), talk.hypothesis.finding.evidence[:_MOST])
 
@@ -47,5 +48,5 @@ def _reasons(talk: Talk) -> Iterator[str]:
         yield f"Checked: {', '.join(passed)}."
     for change in finding.changes:
         held = "was not there" if change.before is None else f"was {text(change.old)}"
-        yield f"Undo: {'.'.join(map(str, change.path))} of {change.object} {held}."
+        yield f"Undo: {path_text(change.path)} of {change.object} {held}."
     yield "Close the pull request, or revert its commit once it is merged, to have that again."

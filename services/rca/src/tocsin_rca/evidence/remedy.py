@@ -14,6 +14,7 @@ from tocsin_contracts import (
     Tree,
     is_small,
 )
+from tocsin_gitops.yaml_paths import path_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def with_remedy(finding: Finding, remedy: Remedy | None) -> Finding:
 
 def words(change: FieldChange) -> str:
     """Say a change on one line: where, and what becomes of what."""
-    where = f"{change.object} {'.'.join(map(str, change.path))}"
+    where = f"{change.object} {path_text(change.path)}"
     match change.op:
         case ChangeOp.INSERT:
             return f"{where}: add {change.after!r}"

@@ -58,6 +58,7 @@ def reach(change: Proposed) -> Iterator[Reason]:
 
 def _of_edits(change: Proposed) -> Iterator[Reason]:
     edits = change.edits
+    allowing = [part.rule for edit in edits for part in parts(edit) if part.rule]
     rules: tuple[tuple[Callable[[], bool], str], ...] = (
         (lambda: len(edits) > 1, f"{len(edits)} edits belong together"),
         (lambda: any(e.op is not EditOp.SET for e in edits), "more than a value is set"),
@@ -66,8 +67,12 @@ def _of_edits(change: Proposed) -> Iterator[Reason]:
             "other code will run: the image changes",
         ),
         (
-            lambda: any(p.rule and p.rule.careful for e in edits for p in parts(e)),
+            lambda: any(rule.careful and not rule.undone for rule in allowing),
             "a name or a right changes, which no bound can judge",
+        ),
+        (
+            lambda: any(rule.undone for rule in allowing),
+            "a commit is undone, and no bound judges what it brings back",
         ),
         (lambda: bool(replaced(edits)), "an object has to be made anew"),
     )
