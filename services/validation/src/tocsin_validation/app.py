@@ -65,18 +65,11 @@ def build(flags: Sequence[str] = ()) -> Service:
         console=settings.public_url,
         ties=AskedTies(parts.bus),
     )
-    means = Means(
-        parts.reader,
-        clock,
-        settings.rules,
-        helm=charting.found(settings.helm_binary),
-        seconds=settings.look_seconds,
-    )
 
     def run_in(nodes: Nodes) -> Subgraph[ValidationState]:
         return Subgraph("validation", graph.build(nodes), saver(parts.raw_redis))
 
-    handlers = assembled(outside, checks.load(), run_in, means)
+    handlers = assembled(outside, checks.load(), run_in, means(settings, parts))
     listen(parts.bus, handlers)
     return Service(
         settings=settings,
@@ -85,6 +78,17 @@ def build(flags: Sequence[str] = ()) -> Service:
         resources=[servers, source],
         secrets=secrets.known(gitops, os.environ),
         notice=lambda: connecting.notice(servers),
+    )
+
+
+def means(settings: Settings, parts: Parts) -> Means:
+    """Return what is looked around with."""
+    return Means(
+        parts.reader,
+        SystemClock(),
+        settings.rules,
+        helm=charting.found(settings.helm_binary),
+        seconds=settings.look_seconds,
     )
 
 
