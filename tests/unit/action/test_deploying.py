@@ -6,12 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tocsin_action import assembly
 from tocsin_action.arrival import UNTOLD, Standing
 from tocsin_action.deploying import Controllers
+from tocsin_action.settings import Settings
 from tocsin_cluster.clusters import NamedClusters, OneCluster
 from tocsin_contracts import Place
 from tocsin_gitops.config import DeployedCluster, GitOps, Repository
 from tocsin_gitops.objects import Commit
+from tocsin_kit.errors import PermanentError
 from tocsin_testing import build
 from tocsin_testing.fixed_cluster import FixedCluster
 from tocsin_testing.repositories import FakeRepositories
@@ -192,6 +195,29 @@ async def test_an_application_is_looked_for_where_argo_cd_is(shop):
 
 
 def test_without_a_cluster_action_starts_without_the_libraries_for_one():
-    code = "import sys, tocsin_action.assembly; print([m for m in sys.modules if m.startswith('mcp')])"
+    code = "import sys, tocsin_action.assembly; print('mcp' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    assert run.stdout.strip() == "False"
+
+
+@pytest.fixture
+def settings(tmp_path):
+    file = tmp_path / "servers.yaml"
+    file.write_text(
+        "servers: {kube: {transport: stdio, command: kube-server, allow: [resources_get]}}"
+    )
+    return lambda server: Settings.load(
+        [f"--mcp-servers={file}", f'--cluster-servers={{"prod": "{server}"}}']
+    )
+
+
+def test_a_connected_cluster_is_watched(settings, shop):
+    watching = assembly.watched(settings("kube"), GITOPS, shop)
+    assert isinstance(watching.deploying, Controllers)
+    assert len(watching.resources) == 1
+    assert "kube" in watching.notice()
+
+
+def test_a_cluster_behind_a_server_that_is_not_there_is_told_at_the_start(settings, shop):
+    with pytest.raises(PermanentError, match="TOCSIN_CLUSTER_SERVERS"):
+        assembly.watched(settings("other"), GITOPS, shop)
