@@ -111,7 +111,7 @@ def _open(checks: tuple[CheckResult, ...]) -> list[CheckResult]:
 
 def _check(check: CheckResult) -> str:
     told = f"Check {check.check}: {check.verdict.value}, {check.detail}"
-    return f"{told} {check.action}" if check.action else told
+    return f"{told.rstrip('.')}. To do: {check.action}" if check.action else told
 
 
 def _seen(evidence: Evidence) -> str:
