@@ -15,7 +15,16 @@ def test_an_approver_is_known_by_forge_and_id():
 @pytest.mark.parametrize(
     "author",
     ["github:12", "gitlab:11", "github:1", "github:111", "ana", "github:", "github:11 ", ""],
-    ids=["our own account", "another forge", "a part", "more", "a name", "no id", "a space", "none"],
+    ids=[
+        "our own account",
+        "another forge",
+        "a part",
+        "more",
+        "a name",
+        "no id",
+        "a space",
+        "none",
+    ],
 )
 def test_everybody_else_steers_nothing(author):
     assert not STEERING.allows(author)
