@@ -62,7 +62,12 @@ async def test_a_plan_is_put_to_those_who_may_decide_for_a_limited_time(desk):
     [
         (Risk.LOW, "1 person", True),
         (Risk.MEDIUM, "1 person", True),
-        (Risk.HIGH, "2 people, or 1 by gateway or console, nobody by slack", False),
+        (
+            Risk.HIGH,
+            "1 person by the command line or the console, or 2 people; "
+            "a yes by Slack does not count",
+            False,
+        ),
     ],
 )
 async def test_p3_the_risk_decides_who_has_to_say_yes(desk, risk, needs, slack):

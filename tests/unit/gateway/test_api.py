@@ -264,7 +264,9 @@ async def test_p3_a_yes_from_a_surface_that_does_not_count_is_told_what_does(gat
     gateway.needs(Quorum(people=2, alone=("console",), refused=("gateway",)))
     answer = await gateway.decide()
     assert answer.status_code == 403
-    assert answer.json()["hint"] == "it needs 2 people, or 1 by console, nobody by gateway"
+    assert answer.json()["hint"] == (
+        "it needs 1 person by the console, or 2 people; a yes by the command line does not count"
+    )
     assert (await gateway.decide("reject")).status_code == 200
 
 

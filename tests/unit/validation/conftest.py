@@ -143,7 +143,12 @@ class World:
         assert isinstance(asked, ApprovalRequested), asked
         await self.note(run_id, [asked])
         await self.approvals.decide(
-            run_id=run_id, plan_hash=plan_hash, surface="cli", answer=answer, by="ana", reason=""
+            run_id=run_id,
+            plan_hash=plan_hash,
+            surface="gateway",
+            answer=answer,
+            by="ana",
+            reason="",
         )
         return build.approval_granted(
             run_id=run_id, decision=build.decision(plan_hash=plan_hash), id=plan_hash[:32]

@@ -6,6 +6,12 @@ LOGIN = ("gateway", "console")
 """Surfaces where people prove who they are: the API, which the command line uses, and the console.
 """
 
+_NAMES = {"gateway": "the command line", "console": "the console", "slack": "Slack"}
+
+
+def _spoken(surfaces: tuple[str, ...]) -> str:
+    return " or ".join(_NAMES.get(one, one) for one in surfaces)
+
 
 class Quorum(BaseModel):
     """What makes a yes whole; one no is always enough."""
@@ -23,8 +29,8 @@ class Quorum(BaseModel):
     def __str__(self) -> str:
         told = "1 person" if self.people == 1 else f"{self.people} people"
         if self.alone and self.people > 1:
-            told += f", or 1 by {' or '.join(self.alone)}"
-        return f"{told}, nobody by {' or '.join(self.refused)}" if self.refused else told
+            told = f"1 person by {_spoken(self.alone)}, or {told}"
+        return f"{told}; a yes by {_spoken(self.refused)} does not count" if self.refused else told
 
     def takes(self, surface: str) -> bool:
         """Whether a yes from a surface counts."""
