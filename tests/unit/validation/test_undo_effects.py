@@ -31,6 +31,11 @@ async def test_an_undo_tells_what_it_does_itself(world):
     (undo,) = await world.validation().on_fix_ineffective(told)
     assert "limits.memory: +128 MiB x 2 pod(s), +256 MiB in all." in drafted.plan.effects
     assert "limits.memory: -128 MiB x 2 pod(s), -256 MiB in all." in undo.plan.effects
+    asked = undo.hypothesis.finding
+    assert asked.summary.startswith(f"{opened.url} was merged at"), "not why the fix was made"
+    assert "the alerts still fire" in undo.plan.body
+    assert (asked.because, undo.hypothesis.alternatives) == ("", ())
+    assert "found for" not in undo.plan.body, "not how the fix's place was found"
 
 
 @pytest.mark.parametrize(

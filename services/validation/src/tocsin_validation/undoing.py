@@ -10,6 +10,7 @@ from tocsin_contracts import (
     EndReason,
     Event,
     FixIneffective,
+    Hypothesis,
     Intent,
     Plan,
     PlanDrafted,
@@ -84,7 +85,7 @@ class Undoing:
         return Proposed(
             alert=event.alert,
             hypothesis=event.hypothesis,
-            target=plan.target,
+            target=plan.target.model_copy(update={"trace": (f"it is the file of {event.url}",)}),
             edits=edits,
             before=before,
             after=editing.apply(before, edits),
@@ -126,14 +127,21 @@ def _planned(event: FixIneffective, change: Proposed, base_sha: str, console: st
     allowed = PolicyAllows().run(change)
     if allowed.verdict is CheckVerdict.FAIL:
         return _by_hand(event, allowed.detail)
-    turned = preview.backwards(event.hypothesis.finding)
-    hypothesis = event.hypothesis.model_copy(update={"finding": turned})
-    judged = risk.judged(replace(change, hypothesis=hypothesis), _checks(event, allowed))
+    hypothesis = _turned(event)
+    change = replace(change, hypothesis=hypothesis)
+    judged = risk.judged(change, _checks(event, allowed))
     words = drafting.Words(f"Undo: {event.plan.title}", _why(event), console)
     plan = drafting.plan(event.run_id, change, judged, base_sha, words=words)
-    return [
-        PlanDrafted(run_id=event.run_id, alert=event.alert, hypothesis=event.hypothesis, plan=plan)
-    ]
+    return [PlanDrafted(run_id=event.run_id, alert=event.alert, hypothesis=hypothesis, plan=plan)]
+
+
+def _turned(event: FixIneffective) -> Hypothesis:
+    """What people are asked about: not why the fix was made, but that it did not help."""
+    turned = preview.backwards(event.hypothesis.finding)
+    because = {"summary": " ".join(_why(event)), "because": "", "considered": (), "confidence": 1.0}
+    finding = turned.model_copy(update=because)
+    told = {"finding": finding, "alternatives": (), "claims": (), "disproof": ""}
+    return event.hypothesis.model_copy(update=told)
 
 
 def _checks(event: FixIneffective, allowed: CheckResult) -> list[CheckResult]:
