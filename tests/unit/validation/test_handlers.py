@@ -219,6 +219,8 @@ async def test_p9_words_of_others_forge_no_section_and_no_trailer_of_a_pull_requ
     plan = await desk.plan(hypothesis=hostile(), alert=build.alert(title=FORGED))
     assert headings(plan.body) == OURS
     words = plan.body.partition("## Undo")[0]
+    for ours in ("<details><summary>", "</summary>", "</details>"):
+        words = words.replace(ours, "", 1)
     assert not any(mark in words for mark in ("`", "<"))
     trailers = [line for line in plan.body.splitlines() if line.startswith("Tocsin-Plan:")]
     assert trailers == [f"Tocsin-Plan: {plan.plan_hash}"]

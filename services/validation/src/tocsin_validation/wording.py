@@ -18,7 +18,6 @@ MOST = 60_000
 """Most characters of a body: GitHub takes 65,536, and escapes come on top."""
 
 _SECTION = 7_000
-_CHECKS = 14_000
 _PLAIN = str.maketrans({"`": "'", "<": "\u2039"})
 _MARKS = {CheckVerdict.PASS: "✓", CheckVerdict.FAIL: "✗", CheckVerdict.UNKNOWN: "?"}
 _CALLS = str.maketrans({"@": "\uff20", "#": "\uff03"})
@@ -70,16 +69,16 @@ def body(
     It ends with trailers, which the commit gets as well. `console` is the address of the console.
     """
     sections = (
-        ("Why", why, _SECTION),
-        ("Evidence", [_cited(one) for one in _evidence(change)], _SECTION),
-        ("What else was considered", [*map(_considered, alternatives(change))], _SECTION),
-        ("What it changes in the cluster", judged.effects, _SECTION),
-        ("Risk", [judged.risk.value.capitalize(), *judged.reasons], _SECTION),
-        ("Checks", [*map(_verdict, judged.checks)], _CHECKS),
-        ("How this file was found", change.target.trace, _SECTION),
-        ("After the merge", replaced(change.edits), _SECTION),
+        ("Why", _bullets(why)),
+        ("Evidence", _bullets(_cited(one) for one in _evidence(change))),
+        ("What else was considered", _bullets(map(_considered, alternatives(change)))),
+        ("What it changes in the cluster", _bullets(judged.effects)),
+        ("Risk", _bullets([judged.risk.value.capitalize(), *judged.reasons])),
+        ("Checks", _checked(judged.checks)),
+        ("How this file was found", _bullets(change.target.trace)),
+        ("After the merge", _bullets(replaced(change.edits))),
     )
-    parts = [f"## {title}\n\n{_bullets(told, most)}" for title, told, most in sections if len(told)]
+    parts = [f"## {title}\n\n{text}" for title, text in sections if text]
     end = [_run(run_id, change.alert, console), _trailers(run_id, change)]
     room = MOST - sum(len(part) + 2 for part in (*parts, *end))
     return "\n\n".join((*parts, f"## Undo\n\n{_undo(change, room)}", *end)) + "\n"
@@ -136,16 +135,25 @@ def _considered(one: Considered) -> str:
     return f"{said(one.what, 240)}: {one.why_not}"
 
 
+def _checked(checks: Sequence[CheckResult]) -> str:
+    """What did not pass first; what did is folded away."""
+    opened = [_verdict(one) for one in checks if one.verdict is not CheckVerdict.PASS]
+    passed = [_verdict(one) for one in checks if one.verdict is CheckVerdict.PASS]
+    folded = f"<details><summary>{len(passed)} passed</summary>\n\n{_bullets(passed)}\n\n</details>"
+    parts = [_bullets(opened)] if opened else []
+    return "\n\n".join((*parts, folded) if passed else parts)
+
+
 def _verdict(check: CheckResult) -> str:
     todo = f" To do: {check.action}." if check.action else ""
     return f"{_MARKS[check.verdict]} {check.check}: {check.detail}" + (todo and f".{todo}")
 
 
-def _bullets(told: Iterable[str], most: int) -> str:
+def _bullets(told: Iterable[str]) -> str:
     """One line each, as many as there is room for, and how many are left out."""
     lines = [f"- {_quiet(one)}" for one in told]
     kept, length = 0, 0
-    while kept < len(lines) and length + len(lines[kept]) < most:
+    while kept < len(lines) and length + len(lines[kept]) < _SECTION:
         length += len(lines[kept]) + 1
         kept += 1
     left = len(lines) - kept
