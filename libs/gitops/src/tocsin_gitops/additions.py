@@ -9,7 +9,6 @@ from tocsin_gitops.bounds import Bound, Limits
 
 _KEY = re.compile(r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_VERBS = ("get", "list", "watch", "create", "update", "patch")
 _FAILS = re.compile(r"/?(?:usr/)?(?:bin/)?false|exit [1-9]\d{0,2}")
 _SHELL = re.compile(r"/?(?:usr/)?(?:bin/)?(?:ba|da|a)?sh")
 _SYSTEM = re.compile(
@@ -74,11 +73,6 @@ def toleration(_old: Tree, new: Tree, _: Limits) -> str:
     value = isinstance(entry.get("value", ""), str)
     good = known and named and words and effect and value
     return "" if good else f"{new!r} does not tolerate one taint"
-
-
-def verb(_old: Tree, new: Tree, _: Limits) -> str:
-    """One ordinary right, by its name; never all, and none to take over or to delete."""
-    return "" if new in _VERBS else f"{new!r} is no right that is ever given"
 
 
 def empty_volume(_old: Tree, new: Tree, limits: Limits) -> str:

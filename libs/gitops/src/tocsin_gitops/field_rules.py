@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tocsin_contracts import EditOp, FieldPath, Tree
-from tocsin_gitops import additions, field_tables, rights, undoable
+from tocsin_gitops import additions, field_tables, undoable
 from tocsin_gitops.bounds import Bound
 from tocsin_gitops.field_tables import ANY, ByOp
 
@@ -73,7 +73,6 @@ def _of_others(others: ByOp, *, shown: bool = False, narrow: bool = False) -> It
 
 
 _BESIDE: dict[tuple[str, EditOp], Callable[[Tree], str]] = {
-    ("Role", EditOp.APPEND): rights.ordinary,
     ("Service", EditOp.DELETE): additions.others_left,
 }
 

@@ -162,7 +162,6 @@ NARROW: ByOp = {
         ("NetworkPolicy", "spec", "egress"): doors.egress,
         ("NetworkPolicy", "spec", "ingress", ANY, "from"): doors.peer,
         ("NetworkPolicy", "spec", "egress", ANY, "to"): doors.peer,
-        ("Role", "rules", ANY, "verbs"): additions.verb,
     },
 }
 """Fields of kinds of which nothing else may ever change."""

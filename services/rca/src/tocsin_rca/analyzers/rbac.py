@@ -1,17 +1,15 @@
 """Service accounts that lack a right which the program needs."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import CauseClass, Finding, ObjectRef
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.concern import is_ours, owner_of, proof
-from tocsin_rca.evidence.granting import Asked, grant
 from tocsin_rca.evidence.observation import Observation
 from tocsin_rca.evidence.pod_needs import spec_of
-from tocsin_rca.evidence.remedy import with_remedy
 from tocsin_rca.evidence.statements import Told, logged, told
 
 _DENIED = re.compile(
@@ -36,7 +34,6 @@ class _Denial:
     account: ObjectRef | None
     user: str
     what: str
-    asked: Asked | None = None
 
 
 class Rbac:
@@ -56,9 +53,9 @@ class Rbac:
     )
 
     def analyze(self, case: Case) -> tuple[Finding, ...]:
-        """Return one finding for the first denial; with a change if one rule lacks just verbs."""
+        """Return one finding for the first denial; no right is ever given by a change."""
         found = sorted(_denials(case), key=lambda one: -_confidence(case, one))
-        return tuple(_finding(case, one, found) for one in found[:1])
+        return tuple(_finding(case, one) for one in found[:1])
 
 
 def _denials(case: Case) -> Iterator[_Denial]:
@@ -68,15 +65,10 @@ def _denials(case: Case) -> Iterator[_Denial]:
         where = f" in namespace {said['namespace']}" if said["namespace"] else " in the cluster"
         what = f"{said['verb']} {said['resource'] or said['resources']}{group}{where}"
         user = "".join(said["user"].split())
-        yield _Denial(one, _account(user), user, what, _asked(said))
+        yield _Denial(one, _account(user), user, what)
     for one in (*logged(case, _ESCALATION), *told(case, _ESCALATION)):
         user = one.match["user"]
         yield _Denial(one, _account(user), user, "grant rights that it does not hold")
-
-
-def _asked(said: Mapping[str, str | None]) -> Asked:
-    resource = said["resource"] or said["resources"] or ""
-    return Asked(said["verb"] or "", resource, said["group"] or "", said["namespace"] or "")
 
 
 def _account(user: str) -> ObjectRef | None:
@@ -96,10 +88,10 @@ def _confidence(case: Case, one: _Denial) -> float:
     return 0.93 if is_ours(case, one.told.about) else 0.7
 
 
-def _finding(case: Case, one: _Denial, every: Sequence[_Denial]) -> Finding:
+def _finding(case: Case, one: _Denial) -> Finding:
     role, ids = _role(case, one.account) if one.account else (None, ())
     fallback = one.account or owner_of(case, one.told.about) or case.named
-    finding = Finding(
+    return Finding(
         cause=CauseClass.RBAC_DENIED,
         object=role or fallback or ObjectRef(kind="User", name=one.user),
         confidence=_confidence(case, one),
@@ -108,10 +100,6 @@ def _finding(case: Case, one: _Denial, every: Sequence[_Denial]) -> Finding:
         evidence=proof(case, one.told.id, *ids),
         because="Which rights a program should have is for a person to decide.",
     )
-    refused = [other.asked for other in every if other.account == one.account]
-    known = [asked for asked in refused if asked]
-    whole = role and one.account and len(known) == len(refused)
-    return with_remedy(finding, grant(case, role, known)) if role and whole else finding
 
 
 def _role(case: Case, account: ObjectRef) -> tuple[ObjectRef | None, tuple[str, ...]]:
