@@ -83,7 +83,7 @@ def test_a_question_shows_what_an_approver_needs_in_ten_seconds():
         "Container api was killed at its memory limit of 128Mi.\\nConfidence 95%, "
         "1 of 2 checks passed.",
         "*Repository*\\nshop/platform-gitops",
-        "*Change*\\nlimits.memory 128Mi → 256Mi",
+        "*Change*\\nlimits.memory of api 128Mi → 256Mi",
         "*Risk*\\nlow; prod",
         "*What it affects*\\n3 pods restart",
         "*Decide before*\\n2026-03-02 14:00 UTC",
@@ -172,7 +172,7 @@ def test_the_pull_request_is_a_link(pulled):
 
 def test_of_several_changes_the_first_is_named_and_the_others_are_counted():
     edits = (build.edit(), build.edit(), build.edit(op=EditOp.CREATE, path=()))
-    assert card.changes(build.plan(edits=edits)) == "limits.memory 128Mi → 256Mi and 2 more"
+    assert card.changes(build.plan(edits=edits)) == "limits.memory of api 128Mi → 256Mi and 2 more"
     assert card.changes(build.plan(edits=edits[2:])).startswith("create apps/payments-api")
 
 

@@ -34,7 +34,7 @@ async def test_a_revision_says_when_it_began_and_what_it_changed(scene):
         "revision 10 of Deployment shop/web began at 2026-03-02T08:48:00+00:00,"
         " 12 min before the alert began\n"
         "it is the latest\n"
-        "  Deployment shop/web spec.template.spec.containers.[name=app].image:"
+        "  Deployment shop/web spec.template.spec.containers[name=app].image:"
         " 'reg.example/shop/web:1' -> 'reg.example/shop/web:2'",
         "revision 9 of Deployment shop/web began at 2026-03-01T09:00:00+00:00,"
         " 24 h before the alert began",

@@ -73,7 +73,7 @@ async def test_changes_of_an_object_are_shown_field_by_field_without_what_may_be
     assert change["subject"] == "change it and say nothing"
     assert change["fields"] == [
         {"path": "spec.replicas", "before": "old-7731", "after": "new-7731"},
-        {"path": "spec.env.[name=PASSWORD].value"},
+        {"path": "spec.env[name=PASSWORD].value"},
     ]
 
 

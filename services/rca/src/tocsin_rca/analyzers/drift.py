@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from tocsin_cluster.manifest import Manifest
-from tocsin_contracts import CauseClass, FieldPath, Finding, ObjectRef, Scalar
+from tocsin_contracts import CauseClass, Finding, ObjectRef, Scalar
+from tocsin_gitops.yaml_paths import path_text
 from tocsin_rca.evidence.alerted import alert_text
 from tocsin_rca.evidence.case import Case
 from tocsin_rca.evidence.fields import Difference, changed_scalars
@@ -73,8 +74,4 @@ def _is_same(before: Scalar, after: Scalar) -> bool:
 
 def _told(difference: Difference) -> str:
     path, before, after = difference
-    return f"{_written(path)} is {str(after)[:60]!r} and should be {str(before)[:60]!r}"
-
-
-def _written(path: FieldPath) -> str:
-    return ".".join(str(step) for step in path)
+    return f"{path_text(path)} is {str(after)[:60]!r} and should be {str(before)[:60]!r}"

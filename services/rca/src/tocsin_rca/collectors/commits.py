@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from tocsin_contracts import EvidenceKind, ObjectRef
+from tocsin_gitops.yaml_paths import path_text
 from tocsin_rca.collectors.inquiry import Inquiry, Observations, together
 from tocsin_rca.collectors.target import Target
 from tocsin_rca.evidence.distances import distance
@@ -65,7 +66,7 @@ def _told(change: FieldHistory, start: datetime | None) -> str:
 
 def field_line(field: ChangedField) -> str:
     """Return what changed, without a value that may be a secret."""
-    where = f"  {field.document} {'.'.join(str(step) for step in field.path)}"
+    where = f"  {field.document} {path_text(field.path)}"
     if _MAY_HOLD_SECRETS.intersection(field.path):
         return f"{where} changed"
     return f"{where}: {field.before!r} -> {field.after!r}"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tocsin_cluster.manifest import Manifest
 from tocsin_contracts import Alert, Evidence, EvidenceKind, FieldChange, ObjectRef, Scalar
+from tocsin_gitops.yaml_paths import path_text
 from tocsin_kit.errors import TocsinError
 from tocsin_rca.collectors.target import cluster_of
 from tocsin_rca.evidence import observe
@@ -38,8 +39,7 @@ async def looked_up(
     if seen is None or not is_founded(change, seen, cited):
         return Gathered(gathered)
     text = f"now: {seen.value!r}\nbefore, the newest first: {', '.join(map(repr, seen.before))}"
-    path = ".".join(map(str, change.path))
-    query = f"{change.object} {path}"
+    query = f"{change.object} {path_text(change.path)}"
     at = world.clock.now()
     look = observe(EvidenceKind.OBJECT, source="rca", query=query, at=at, text=text, data=None)
     evidence = look.evidence.model_copy(update={"id": id})

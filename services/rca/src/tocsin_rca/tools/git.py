@@ -10,6 +10,7 @@ from tocsin_agents.tools.toolsets import OwnTools
 from tocsin_contracts import ObjectRef
 from tocsin_gitops.config import GitOps
 from tocsin_gitops.source import Source
+from tocsin_gitops.yaml_paths import path_text
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.untrusted import clean, line
 from tocsin_rca.ports import ChangedField, FieldHistory, History
@@ -107,7 +108,7 @@ def _change(change: FieldHistory) -> dict[str, Any]:
 
 
 def _field(field: ChangedField) -> dict[str, Any]:
-    shown = {"path": ".".join(str(step) for step in field.path)}
+    shown = {"path": path_text(field.path)}
     if _MAY_HOLD_SECRETS.intersection(field.path):
         return shown
     return {**shown, "before": field.before, "after": field.after}

@@ -154,6 +154,9 @@ def _change(asked: ApprovalRequested | None) -> Iterator[Block]:
     yield blocks.section(text.fenced(plan.diff, DIFF))
 
 
+_NAMED = "[name="
+
+
 def changes(plan: Plan) -> str:
     """Return what a plan changes on one line: the first edit, and how many follow."""
     first, *rest = (_edit(edit) for edit in plan.edits)
@@ -161,7 +164,9 @@ def changes(plan: Plan) -> str:
 
 
 def _edit(edit: Edit) -> str:
-    where = ".".join(str(step) for step in edit.path[-2:])
+    keys = [str(step) for step in edit.path if not str(step).startswith("[")]
+    named = [str(step)[len(_NAMED) : -1] for step in edit.path if str(step).startswith(_NAMED)]
+    where = ".".join(keys[-2:]) + "".join(f" of {name}" for name in named[-1:])
     if edit.op is EditOp.SET:
         return f"{where} {edit.before} → {edit.after}"
     return f"{edit.op.value} {where or edit.file}"
