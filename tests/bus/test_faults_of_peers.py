@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from tocsin_action.handlers import CLEARABLE
+from tocsin_action.handlers import CLEARABLE, FOLLOWED
 from tocsin_action.handlers import Handlers as Action
 from tocsin_contracts import (
     AlertAccepted,
@@ -31,6 +31,7 @@ from tocsin_kit import intake, keys
 from tocsin_kit.intake import Intake
 from tocsin_kit.moves import move
 from tocsin_kit.outbox import Outbox
+from tocsin_kit.quorum import ONE
 from tocsin_kit.tally import Tallies
 from tocsin_testing import build
 from tocsin_testing.fakes import FakeClock
@@ -60,8 +61,9 @@ def alert(starts=START, ends=NEVER, link="http://prom/graph", notes=None, **labe
 class Peer:
     """Ingest's endpoint, the real record and bus behind it, and action where alerts clear."""
 
-    def __init__(self, rig, approvals, clock, *, senders):
+    def __init__(self, rig, approvals, clock, followers, *, senders):
         self.rig, self.clock, self.approvals = rig, clock, approvals
+        self.followers = followers
         outbox = Outbox(rig.redis, "ingest", intake.read, rig.bus.publish, clock)
         self.intake = Intake(rig.redis, outbox, clock=clock)
         self.tallies = Tallies(rig.redis)
@@ -104,6 +106,16 @@ class Peer:
         return [fact for fact in await self.rig.facts() if isinstance(fact, kind)]
 
 
+class Followers:
+    """Who looks at pull requests: hears of alerts that cleared."""
+
+    def __init__(self):
+        self.heard = []
+
+    async def cleared(self, run, at):
+        self.heard.append((run.id, at))
+
+
 @asynccontextmanager
 async def peer(nats_url, redis_url, **senders):
     clock = FakeClock(NOW)
@@ -113,13 +125,14 @@ async def peer(nats_url, redis_url, **senders):
         async def get(self, run_id):
             return await rig.reader.get(run_id)
 
-    action = Action(None, approvals, Reader(), clock)
+    followers = Followers()
+    action = Action(None, approvals, Reader(), clock, followers)
 
     def subscribe(bus):
         bus.on(AlertResolved, action.on_alert_resolved, move(*CLEARABLE))
 
     async with running(nats_url, redis_url, subscribe, service="action") as rig:
-        yield Peer(rig, approvals, clock, senders=senders)
+        yield Peer(rig, approvals, clock, followers, senders=senders)
 
 
 def of(receipts, name):
@@ -314,16 +327,26 @@ async def test_the_same_alert_of_two_senders_is_two(nats_url, redis_url):
         assert one["run_id"] != other["run_id"]
 
 
-@pytest.mark.parametrize("state", CLEARABLE)
-async def test_a_resolve_ends_its_run_wherever_it_is(nats_url, redis_url, state):
+@pytest.mark.parametrize("state", FOLLOWED)
+async def test_a_resolve_is_told_to_who_follows_the_pull_request(nats_url, redis_url, state):
+    async with peer(nats_url, redis_url) as ours:
+        (fired,) = await ours.post(alert())
+        await ours.rig.redis.hset(keys.run(fired["run_id"]), "state", state.value)
+        await ours.post(alert(ends="2026-01-01T10:05:00Z"), status="resolved")
+        await ours.rig.settled(READER)
+        assert [run_id for run_id, _ in ours.followers.heard] == [fired["run_id"]]
+        assert await ours.facts(RunFinished) == []
+
+
+@pytest.mark.parametrize("state", [one for one in CLEARABLE if one not in FOLLOWED])
+async def test_a_resolve_ends_its_run_wherever_nothing_is_written_yet(nats_url, redis_url, state):
     async with peer(nats_url, redis_url) as ours:
         (fired,) = await ours.post(alert())
         await ours.rig.redis.hset(keys.run(fired["run_id"]), "state", state.value)
         await ours.post(alert(ends="2026-01-01T10:05:00Z"), status="resolved")
         await ours.rig.settled(READER)
         (ended,) = await ours.facts(RunFinished)
-        written = state in (RunState.PR_OPEN, RunState.PR_MERGED)
-        assert ended.outcome is (RunState.RESOLVED if written else RunState.NO_CHANGE)
+        assert ended.outcome is RunState.NO_CHANGE
         assert ended.reason is EndReason.ALERT_CLEARED
 
 
@@ -338,7 +361,7 @@ async def test_a_resolve_withdraws_the_approval_that_waits(nats_url, redis_url):
         fields = {"state": RunState.AWAITING_APPROVAL.value, fact: stored}
         await ours.rig.redis.hset(keys.run(run_id), mapping=fields)
         later = datetime(2026, 1, 1, 14, tzinfo=UTC)
-        await ours.approvals.open(run_id, plan_hash, ("ana",), later)
+        await ours.approvals.open(run_id, plan_hash, ("ana",), later, ONE)
         await ours.post(alert(ends="2026-01-01T10:05:00Z"), status="resolved")
         await ours.rig.settled(READER)
         approval = await ours.approvals.get(run_id, plan_hash)
