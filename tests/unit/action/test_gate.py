@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from tocsin_action.asking import Asking
+from tocsin_action.asking import TIERS, Asking
 from tocsin_action.handlers import CLEARABLE
 from tocsin_contracts import (
     OPEN_STATES,
@@ -103,6 +103,20 @@ def test_an_operator_may_let_who_asked_decide_alone():
 def test_p3_who_asked_for_a_value_by_a_comment_is_not_the_only_one_who_approves_it():
     asking = Asking(approvers=("ana", REMARK.author), patience=PATIENCE)
     assert asking.askers(build.alert(), build.hypothesis(remark=REMARK)) == (REMARK.author,)
+
+
+def test_p3_an_account_that_is_known_is_the_approver_behind_it():
+    asking = Asking(("ana", "bo"), PATIENCE, accounts={REMARK.author: "ana"})
+    assert asking.askers(build.alert(), build.hypothesis(remark=REMARK)) == ("ana",)
+    assert asking.quorum(Risk.LOW, build.hypothesis(remark=REMARK)) == TIERS[Risk.LOW]
+
+
+@pytest.mark.parametrize("risk", Risk)
+def test_p3_who_is_behind_an_unknown_account_may_not_be_the_only_one_anywhere(risk):
+    asking = Asking(("ana", "bo"), PATIENCE)
+    needed = asking.quorum(risk, build.hypothesis(remark=REMARK))
+    assert (needed.people, needed.alone) == (2, ())
+    assert asking.quorum(risk, build.hypothesis()) == TIERS[risk]
 
 
 async def test_a_question_says_that_changes_have_to_wait_and_whose_it_is(desk):
@@ -312,7 +326,7 @@ async def test_p4_a_run_whose_approval_was_taken_back_ends_though_its_alert_fire
 
 async def test_p5_the_end_of_patience_with_an_older_plan_ends_no_newer_one(desk):
     await desk.ask()
-    newer = desk.plan("512Mi")
-    desk.stands(RunState.AWAITING_APPROVAL, build.plan_drafted(plan=newer))
+    newer = build.approval_requested(plan=desk.plan("512Mi"))
+    desk.stands(RunState.AWAITING_APPROVAL, newer)
     desk.clock.advance(PATIENCE.total_seconds())
     assert await desk.handlers().on_approval_due(desk.timers.set[0]) == []

@@ -1,5 +1,7 @@
 """Rules decide as an approver does: once, by name, and only where the operator's file says so."""
 
+from datetime import timedelta
+
 import pytest
 
 from tocsin_action.unasked import Unasked
@@ -39,9 +41,10 @@ def told():
     return Told()
 
 
-async def asked(desk, told, *, rules=(RULE,), opened=OPENED, verdict=Verdict.CONFIRMED):
+async def asked(desk, told, *, rules=(RULE,), opened=OPENED, verdict=Verdict.CONFIRMED, later=0):
     plan = desk.plan(checks=(build.check(),))
     event = await desk.ask(plan, hypothesis=build.hypothesis(verdict=verdict))
+    event = event.model_copy(update={"at": opened.at + timedelta(minutes=later)})
     desk.stands(RunState.AWAITING_APPROVAL, opened, build.plan_drafted(plan=plan), event)
     unasked = Unasked(rules, desk.approvals, desk.runs, told)
     assert await unasked.on_approval_requested(event) == []
@@ -64,6 +67,7 @@ async def test_a_rule_that_fits_approves_and_the_decision_names_it(desk, told):
         {"opened": build.incident_opened(auto_approve="routine", environment="prod")},
         {"opened": OPENED.model_copy(update={"freeze": "year end"})},
         {"verdict": Verdict.LIKELY},
+        {"later": 31},
     ],
 )
 async def test_p3_a_plan_that_no_rule_fits_waits_for_people(desk, told, changes):

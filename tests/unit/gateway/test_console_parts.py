@@ -1,5 +1,6 @@
 """The parts of the console by themselves: sessions, searches, exports, words and colours."""
 
+import asyncio
 import csv
 import io
 import re
@@ -8,11 +9,12 @@ from datetime import timedelta
 import pytest
 from pydantic import SecretStr
 from starlette.datastructures import QueryParams
+from starlette.requests import Request
 
 from tocsin_contracts import EditOp, RunState, Severity
 from tocsin_contracts.views import TimelineEntry
 from tocsin_gateway import views
-from tocsin_gateway.console import exports, rendering, story, wording
+from tocsin_gateway.console import exports, forms, rendering, story, wording
 from tocsin_gateway.console.desk import Listed
 from tocsin_gateway.console.search import Search, page_of
 from tocsin_gateway.console.sessions import Sessions
@@ -156,6 +158,17 @@ def test_p3_no_cell_is_a_formula(title):
     assert row["state"] == "investigating"
 
 
+@pytest.mark.parametrize("title", ["x;=cmd()", "x; @y", "x\t+1"])
+def test_p3_no_part_of_a_cell_is_a_formula_where_lists_are_separated_otherwise(title):
+    text = exports.as_csv([listed("r1", title=title)]).body.decode()
+    assert not re.search(r"[;\t]\s*[=+@-]", text)
+
+
+def test_p3_a_line_of_the_diff_that_others_would_break_counts_once():
+    diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n # c\u2028-  replicas: 3\n-a: 1\n+a: 2\n"
+    assert wording.size(build.plan(diff=diff)).startswith("+1 \u22121")
+
+
 def test_a_table_has_a_cell_for_each_column():
     text = exports.as_csv(RUNS).body.decode()
     rows = list(csv.reader(io.StringIO(text)))
@@ -267,3 +280,20 @@ def test_every_text_stands_out_from_what_is_behind_it(theme):
     pairs += [("on-accent", "accent"), ("text", "add"), ("text", "del")]
     weak = {pair for pair in pairs if contrast(theme[pair[0]], theme[pair[1]]) < 4.5}
     assert weak == set()
+
+
+async def _never():
+    await asyncio.Event().wait()
+
+
+async def _gone():
+    return {"type": "http.disconnect"}
+
+
+@pytest.mark.parametrize("receive", [_never, _gone])
+async def test_a_form_that_does_not_come_is_refused_in_time(receive, monkeypatch):
+    monkeypatch.setattr(forms, "READ_SECONDS", 0)
+    request = Request({"type": "http", "method": "POST", "headers": [], "path": "/login"}, receive)
+    with pytest.raises(RefusedError) as refused:
+        await forms.read(request)
+    assert refused.value.status == 408

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tocsin_contracts import CheckVerdict, EditOp, FieldChange, Risk, Verdict
+from tocsin_contracts import CheckVerdict, EditOp, FieldChange, Intent, Risk, Verdict
+from tocsin_gitops import hashing
 from tocsin_gitops.auto_approval import AutoApproval, Case, refusal
 from tocsin_testing import build
 from tocsin_testing.event_fields import REMARK
@@ -87,6 +88,8 @@ def test_p3_a_rule_that_does_not_name_all_of_it_approves_nothing(changes, why):
         ),
         ({"plan": planned(risk=Risk.HIGH)}, "risk is high"),
         ({"plan": planned(edits=())}, "changes nothing"),
+        ({"plan": planned(issue_key=hashing.undo_key("a|b"))}, "it is an undo"),
+        ({"plan": planned(intent=Intent.INCREMENT)}, "adds to a pull request"),
         ({"freeze": "year end"}, "year end"),
         ({"alerts": ""}, "another class"),
         ({"environment": ""}, "environment ''"),

@@ -62,6 +62,14 @@ def test_a_long_diff_is_cut_at_a_line_and_says_how_much_is_missing():
     assert len(text) < messages.DIFF_LIMIT + 1000
 
 
+def test_p6_a_secret_beside_the_change_is_not_shown_in_a_channel():
+    secret = "ghp_" + "a1B2" * 9
+    diff = f"@@ -1 +1 @@\n token: {secret}\n-a: 1\n+a: 2\n"
+    text = rendered(build.approval_requested(plan=build.plan(diff=diff))).text
+    assert secret not in text
+    assert "+a: 2" in text
+
+
 def test_a_diff_of_exactly_the_limit_is_whole():
     diff = "+" * (messages.DIFF_LIMIT - 1) + "\n"
     text = rendered(build.approval_requested(plan=build.plan(diff=diff))).text

@@ -45,6 +45,16 @@ def test_p9_a_box_keeps_its_limit_and_nothing_in_it_closes_it(said, limit):
     assert shown.startswith("```\n")
 
 
+@pytest.mark.parametrize("between", ["\u200b", "\x1b[0m", "\u2060"])
+def test_p9_no_letter_that_is_left_out_makes_what_closes_a_box(between):
+    assert text.fenced(f"a ``{between}` b", 200).count("```") == 2
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u0085", "\v", "\f", "\r"])
+def test_p9_only_the_end_of_a_line_ends_a_line_in_a_box(mark):
+    assert "\n-  replicas: 3" not in text.fenced(f" # c{mark}-  replicas: 3", 200)
+
+
 def test_lines_that_do_not_fit_into_a_box_are_counted():
     shown = text.fenced("\n".join(f"+line {number:03}" for number in range(500)), 400)
     kept = shown.count("+line")

@@ -8,8 +8,8 @@ from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from tocsin_contracts import CheckVerdict, Edit, EditOp, Hypothesis, Plan, Risk, Verdict
-from tocsin_gitops import path_rules, quantity
+from tocsin_contracts import CheckVerdict, Edit, EditOp, Hypothesis, Intent, Plan, Risk, Verdict
+from tocsin_gitops import hashing, path_rules, quantity
 from tocsin_gitops.yaml_paths import path_text
 
 _NAME = r"^[a-z0-9][a-z0-9-]{0,62}$"
@@ -91,6 +91,10 @@ def _unsafe(plan: Plan) -> Iterator[str]:
         yield "its risk is high"
     if not plan.edits:
         yield "it changes nothing"
+    if hashing.is_undo(plan.issue_key):
+        yield "it is an undo"
+    if plan.intent is not Intent.OPEN:
+        yield "it adds to a pull request that people look at"
 
 
 def _beyond(rule: AutoApproval, case: Case) -> Iterator[str]:

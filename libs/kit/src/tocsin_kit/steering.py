@@ -16,7 +16,12 @@ class Steering:
 
     def allows(self, author: str) -> bool:
         """Whether an author such as `github:583231` may; a name that is no such id never may."""
-        return bool(_ID.fullmatch(author)) and author in self._allowed
+        return is_account(author) and author in self._allowed
+
+
+def is_account(name: str) -> bool:
+    """Whether a name is that of an account at a forge, such as `github:583231`."""
+    return bool(_ID.fullmatch(name))
 
 
 def author_id(forge: ForgeKind, author: ForgeAuthor) -> str:

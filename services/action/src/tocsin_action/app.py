@@ -168,6 +168,7 @@ def asking(settings: Settings) -> Asking:
         self_approval=settings.self_approval,
         groups=settings.approver_groups,
         escalation=timedelta(minutes=settings.escalation_minutes),
+        accounts=settings.forge_accounts,
     )
 
 

@@ -28,6 +28,7 @@ class Asking:
     self_approval: bool = False
     groups: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     escalation: timedelta = timedelta(minutes=30)
+    accounts: Mapping[str, str] = field(default_factory=dict)
 
     def group(self, team: str, number: int) -> tuple[str, ...]:
         """Return a group of approvers of a team, the first being 0; empty after the last."""
@@ -45,5 +46,18 @@ class Asking:
         if self.self_approval:
             return ()
         by_chat = alert.instance if alert.source == CHAT else ""
-        by_comment = hypothesis.remark.author if hypothesis.remark else ""
+        author = hypothesis.remark.author if hypothesis.remark else ""
+        by_comment = self.accounts.get(author, author)
         return tuple(who for who in (by_chat, by_comment) if who in self.approvers)
+
+    def quorum(self, risk: Risk, hypothesis: Hypothesis) -> Quorum:
+        """Return what makes a yes whole.
+
+        It takes two people where somebody asked by a comment and nobody knows which approver that
+        is: one of the two did not ask.
+        """
+        tier = self.tiers[risk]
+        author = hypothesis.remark.author if hypothesis.remark else ""
+        if self.self_approval or not author or author in self.accounts:
+            return tier
+        return tier.model_copy(update={"people": max(2, tier.people), "alone": ()})

@@ -126,10 +126,9 @@ class Handlers:
         state = await self._approvals.expire(timer.run_id, timer.about)
         if state is ApprovalState.PENDING:
             raise TransientError("the approval is not due yet by the clock of this machine")
-        drafted = await self._newest(timer.run_id)
-        if state is not ApprovalState.EXPIRED or (
-            drafted and drafted.plan.plan_hash != timer.about
-        ):
+        run = await self._runs.get(timer.run_id)
+        asked = run.fact(ApprovalRequested) if run else None
+        if state is not ApprovalState.EXPIRED or (asked and asked.plan.plan_hash != timer.about):
             return []
         return [
             ApprovalExpired(

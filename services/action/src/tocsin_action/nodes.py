@@ -58,7 +58,7 @@ class Nodes:
                 plan.plan_hash,
                 asking.group(team, 0),
                 self._clock.now() + asking.patience,
-                asking.tiers[plan.risk],
+                asking.quorum(plan.risk, state["hypothesis"]),
                 askers=asking.askers(state["alert"], state["hypothesis"]),
             )
             for timer in waiting.timers(opened, asking, team):

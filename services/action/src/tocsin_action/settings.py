@@ -9,6 +9,7 @@ from tocsin_action.asking import TIERS
 from tocsin_cluster.settings import LivingSettings
 from tocsin_contracts import Risk
 from tocsin_kit.quorum import Quorum
+from tocsin_kit.steering import is_account
 
 
 class Settings(LivingSettings):
@@ -46,6 +47,10 @@ class Settings(LivingSettings):
         default=False,
         description="Whether who asked for a run or a change may be the only one to approve it.",
     )
+    forge_accounts: dict[str, str] = Field(
+        default_factory=dict,
+        description="Which approver an account at a forge is, such as `github:583231` is `ana`.",
+    )
     quorum: dict[Risk, Quorum] = Field(
         default_factory=lambda: dict(TIERS),
         description="Who has to say yes, by the risk of the plan; risks left out keep theirs.",
@@ -80,7 +85,7 @@ class Settings(LivingSettings):
     @model_validator(mode="after")
     def _enough_people(self) -> Self:
         asked = [sum(groups, ()) for groups in self.approver_groups.values()] or [self.approvers]
-        known = min(len(set(people)) for people in asked)
+        known = min(len({who for who in people if not is_account(who)}) for people in asked)
         for risk, needed in self.quorum.items():
             if known and not needed.alone and needed.people > known:
                 raise ValueError(

@@ -1,6 +1,7 @@
 """Plans that a rule of the operator lets through without a person; there is none by default."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from tocsin_action.answering import Answering
 from tocsin_action.ports import Approvals, Reader
@@ -10,6 +11,9 @@ from tocsin_gitops.auto_approval import AutoApproval, Case
 from tocsin_kit import logging
 
 log = logging.get(__name__)
+
+FRESH = timedelta(minutes=30)
+"""How long what triage saw of change freezes lets a rule decide; after that people do."""
 
 
 class Unasked:
@@ -36,6 +40,9 @@ class Unasked:
         run = await self._runs.get(event.run_id) if self._rules else None
         opened = run.fact(IncidentOpened) if run else None
         if opened is None:
+            return
+        if event.at - opened.at > FRESH:
+            log.info("action.rule_does_not_fit", rule="", why="triage looked for freezes long ago")
             return
         case = Case(
             plan=event.plan,

@@ -23,6 +23,7 @@ from tocsin_contracts import (
     StormEnded,
     StormStarted,
 )
+from tocsin_kit.redaction import Redactor
 from tocsin_kit.untrusted import line
 from tocsin_notifier.ports import Message
 
@@ -34,6 +35,9 @@ LINE, SENTENCE = 200, 1000
 
 SEEN = 10
 """Lines of what was seen; the API and the console show them all."""
+
+_MASKING = Redactor()
+"""More people read a channel than may read the repository."""
 
 ESCALATES = "validation"
 """The service that escalates with `RunEscalated`, which tells more than the end of the run."""
@@ -167,7 +171,7 @@ def _question(event: ApprovalRequested) -> str:
             *([_said(f"Needs a yes of {event.needs}.")] if event.needs else []),
             f"Plan {plan.short_hash}, decide before {event.expires_at:%Y-%m-%d %H:%M} UTC.",
             "```",
-            _capped(plan.diff),
+            _capped(_MASKING.text(plan.diff)),
             "```",
             f"Decide: tocsin run approve {event.run_id}  or  tocsin run reject {event.run_id}",
         ]

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 
 from starlette.responses import Response
@@ -23,7 +24,10 @@ COLUMNS = (
     "updated_at",
     "ended",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_INSIDE = re.compile(r"([;\t]\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+"""Where another cell may begin for programs that take lists to be separated so."""
+
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
 
 
 def as_json(runs: Sequence[Listed]) -> Response:
@@ -59,7 +63,8 @@ def _row(one: Listed) -> tuple[str, ...]:
 
 
 def _cell(value: str) -> str:
-    return f"'{value}" if value.startswith(_FORMULA) else value
+    held = value[:1] + _INSIDE.sub(r"\1'", value[1:])
+    return f"'{held}" if held.startswith(_FORMULA) else held
 
 
 def _file(text: str, kind: str, name: str) -> Response:

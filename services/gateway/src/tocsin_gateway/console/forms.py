@@ -1,9 +1,10 @@
 """What a form sends, and whether it is one of ours."""
 
+import asyncio
 import re
 from urllib.parse import parse_qs
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from tocsin_gateway.console.sessions import same
 from tocsin_gateway.guard import bounded
@@ -11,11 +12,16 @@ from tocsin_gateway.refusals import RefusedError
 
 MOST_FIELDS = 20
 MOST_REASON = 1000
+READ_SECONDS = 2.0
 
 
 async def read(request: Request) -> dict[str, str]:
     """Return the fields of a form by name; RefusedError if it is none that we could have made."""
-    body = await Request(request.scope, bounded(request.receive)).body()
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            body = await Request(request.scope, bounded(request.receive)).body()
+    except (TimeoutError, ClientDisconnect):
+        raise RefusedError(408, "the form did not come in time", "send it again") from None
     try:
         fields = parse_qs(
             body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, strict_parsing=True

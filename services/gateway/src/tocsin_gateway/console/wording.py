@@ -102,7 +102,7 @@ def change(plan: Plan) -> str:
 
 def size(plan: Plan) -> str:
     """Say how large the diff of a plan is."""
-    lines = plan.diff.splitlines()
+    lines = plan.diff.split("\n")
     plus = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
     minus = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
     count = len(plan.files)

@@ -16,6 +16,7 @@ from tocsin_contracts import (
 )
 from tocsin_contracts.diagnosis import Hypothesis
 from tocsin_contracts.views import ApprovalState
+from tocsin_kit.redaction import Redactor
 from tocsin_kit.untrusted import line
 from tocsin_notifier.channels.slack import blocks, text
 from tocsin_notifier.channels.slack.blocks import Block, Confirm, Shown
@@ -151,15 +152,17 @@ def _change(asked: ApprovalRequested | None) -> Iterator[Block]:
         ("Team", asked.team),
     )
     yield blocks.fields((name, escaped(line(value, WORD), WORD)) for name, value in named)
-    yield blocks.section(text.fenced(plan.diff, DIFF))
+    yield blocks.section(text.fenced(_MASKING.text(plan.diff), DIFF))
 
 
 _NAMED = "[name="
+_MASKING = Redactor()
+"""More people read a channel than may read the repository."""
 
 
 def changes(plan: Plan) -> str:
     """Return what a plan changes on one line: the first edit, and how many follow."""
-    first, *rest = (_edit(edit) for edit in plan.edits)
+    first, *rest = (_MASKING.text(_edit(edit)) for edit in plan.edits)
     return f"{first} and {len(rest)} more" if rest else first
 
 

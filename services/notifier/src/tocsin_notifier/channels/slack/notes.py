@@ -124,7 +124,7 @@ def _seen(evidence: Evidence) -> str:
 
 def _note(title: str, lines: list[str], event: Event | None) -> Note:
     head = f"*{escaped(line(title, LINE), LINE)}*"
-    told = [escaped(line(one.replace("```", "'''"), LINE * 4), LINE * 4) for one in lines]
+    told = [escaped(line(one, LINE * 4).replace("```", "'''"), LINE * 4) for one in lines]
     words = _fitting([head, *filter(None, told)])
     return Note(Shown(words, (section(words),)), isinstance(event, LOUD))
 

@@ -10,6 +10,9 @@ _APART = "@\N{ZERO WIDTH SPACE}"
 """Looks like an `@` and calls nobody."""
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+"""What some take for the end of a line: shown as a mark, so that no line is forged."""
+
 _LINK = re.compile(r"https?://[^\s<>|\"]{1,2000}")
 _BEYOND = 0xFFFF
 """Slack counts a character above this one as two."""
@@ -55,7 +58,8 @@ def link(url: str, words: str) -> str:
 
 def fenced(text: str, limit: int) -> str:
     """Return lines in a box that they cannot close; what does not fit is counted."""
-    seen = clean(text.replace("```", "'''"), MOST_READ).text.rstrip("\n")
+    marked = _BREAKS.sub("\u240a", text.replace("\r\n", "\n"))
+    seen = clean(marked, MOST_READ).text.replace("```", "'''").rstrip("\n")
     lines = [escaped(line, limit // 4) for line in seen.split("\n")]
     ends = list(accumulate(size(line) + 1 for line in lines))
     room = limit - len("```\n```") - len(f"\n… {len(lines)} more lines")
