@@ -27,6 +27,7 @@ pytestmark = pytest.mark.e2e
 
 PEOPLE = {
     "TOCSIN_APPROVERS": json.dumps(["local", "github:11", "github:12"]),
+    "TOCSIN_FORGE_ACCOUNTS": json.dumps({"github:11": "ana"}),
     "TOCSIN_OWN_ACCOUNTS": json.dumps(["github:12"]),
 }
 WHY = "Why this value?"

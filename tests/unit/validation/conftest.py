@@ -104,7 +104,9 @@ class World:
             approvals=self.approvals,
             timers=self.timers,
             clock=self.clock,
-            asking=Asking(approvers=("ana",), patience=timedelta(hours=4)),
+            asking=Asking(
+                ("ana",), timedelta(hours=4), accounts={"github:11": "bo", "github:12": "cy"}
+            ),
         )
         graph = Subgraph("action", acting.build(nodes), self.saver)
         return ActionHandlers(graph, self.approvals, self.runs, self.clock, self.following())

@@ -25,6 +25,7 @@ from tocsin_contracts import (
 )
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_gitops.pulls import PullState
+from tocsin_kit.errors import TransientError
 from tocsin_kit.steering import Steering
 from tocsin_kit.timers import Timer
 from tocsin_kit.topology import TimerKind
@@ -100,6 +101,20 @@ async def test_it_becomes_one_more_commit_after_an_approval_of_its_own(world):
     assert (updated.url, len(world.repositories.opened)) == (opened.url, 1)
     files = await world.repositories.files(world.gitops.repositories[0], updated.commit)
     assert b"384Mi" in files[world.file].data
+
+
+async def test_p4_two_comments_have_their_turns(world):
+    await world.proposed("r1")
+    await asks_for(world, "384Mi")
+    other = Remark(author="github:12", delivery="d2")
+    with pytest.raises(TransientError, match="comes first"):
+        await asks_for(world, "320Mi", remark=other)
+    first = next(one for one in world.facts["r1"].values() if isinstance(one, PlanDrafted))
+    assert first.hypothesis.remark == REMARK
+    world.clock.advance(1)
+    assert isinstance(await world.write(first), PullRequestUpdated)
+    (second,) = await asks_for(world, "320Mi", remark=other)
+    assert (second.hypothesis.remark, second.plan.intent) == (other, Intent.INCREMENT)
 
 
 async def test_the_yes_to_the_first_plan_is_none_to_the_second(world):

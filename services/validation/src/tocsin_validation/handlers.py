@@ -11,12 +11,16 @@ from tocsin_contracts import (
     Hypothesis,
     HypothesisFormed,
     InvestigationInconclusive,
+    PlanDrafted,
     PlanStale,
+    ProposalDropped,
     RunId,
 )
 from tocsin_gitops import hashing
-from tocsin_kit.errors import PermanentError
+from tocsin_kit import pulls
+from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.graphs import Subgraph
+from tocsin_kit.run_view import Run
 from tocsin_validation import endings
 from tocsin_validation.ports import Reader
 from tocsin_validation.state import ValidationState
@@ -45,7 +49,13 @@ class Handlers:
         return endings.kept_open(event.run_id, event.hypothesis, told)
 
     async def on_change_proposed(self, event: ChangeProposed) -> Sequence[Event]:
-        """Turn what a comment asked for into a plan, or say why nothing comes of it."""
+        """Turn what a comment asked for into a plan, or say why nothing comes of it.
+
+        While the plan of another comment waits for people, this one waits for its turn.
+        """
+        run = await self._runs.get(event.run_id)
+        if run and _another_waits(run, event):
+            raise TransientError(f"run {event.run_id!r}: the plan of another comment comes first")
         told = await self._validate(event.run_id, event.id, event.alert, event.hypothesis)
         return endings.kept_open(event.run_id, event.hypothesis, told)
 
@@ -83,3 +93,14 @@ class Handlers:
             "replaces": replaces,
         }
         return (await self._graph.run(run_id, attempt, start))["answer"]
+
+
+def _another_waits(run: Run, event: ChangeProposed) -> bool:
+    """Whether another comment led to a plan that is neither written nor dropped."""
+    drafted, dropped = run.fact(PlanDrafted), run.fact(ProposalDropped)
+    remark = drafted and drafted.hypothesis.remark
+    if drafted is None or remark in (None, event.hypothesis.remark):
+        return False
+    if pulls.behind(run) == drafted:
+        return False
+    return dropped is None or dropped.at < drafted.at
