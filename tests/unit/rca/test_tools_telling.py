@@ -2,11 +2,12 @@
 
 import pytest
 
+from tocsin_cluster import connecting
 from tocsin_mcp.errors import LostError
 from tocsin_mcp.pins import Pins
 from tocsin_mcp.servers import Servers
 from tocsin_rca.settings import Settings
-from tocsin_rca.tools import outside, telling
+from tocsin_rca.tools import telling
 from tocsin_testing.mcp import FakeServer, listed, server
 
 OURS = ["k8s.get", "k8s.list", "k8s.events", "k8s.logs", "git.changes", "git.commits"]
@@ -25,7 +26,7 @@ def told(monkeypatch, tmp_path, shop):
     pins = Pins(tmp_path / "pins.json", trust_first=True)
     allowed = {"allow": ["look", "buy"]}
     monkeypatch.setattr(
-        outside, "servers", lambda _: Servers([server(**allowed)], pins, connect=shop.connect)
+        connecting, "servers", lambda _: Servers([server(**allowed)], pins, connect=shop.connect)
     )
 
     async def rows(**settings):
