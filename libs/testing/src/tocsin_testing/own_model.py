@@ -13,6 +13,9 @@ USED = {"prompt_tokens": 50, "completion_tokens": 3, "total_tokens": 53}
 Call = tuple[str, Mapping[str, Any]]
 """The end of a function's name, and its arguments."""
 
+LEASE = 10
+"""Seconds: the first call of the model's library takes some, and an answer is given only once."""
+
 
 class OwnModel:
     """Speaks OpenAI's protocol: calls functions, and after the last of them it is silent.
@@ -36,6 +39,7 @@ class OwnModel:
                 "TOCSIN_MODEL_URLS": json.dumps({"openai": url}),
                 "TOCSIN_MODEL_KEYS": json.dumps({"openai": "key-of-the-tests"}),
                 "TOCSIN_LOCAL_MODELS_ONLY": "1",
+                "TOCSIN_LEASE_SECONDS": str(LEASE),
             }
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
