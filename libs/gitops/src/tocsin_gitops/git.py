@@ -3,12 +3,11 @@
 import asyncio
 import os
 import re
-import signal
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tocsin_kit import children
 from tocsin_kit.errors import PermanentError, TransientError
 
 _ENVIRONMENT = {
@@ -71,7 +70,7 @@ class Git:
         except TimeoutError as error:
             raise TransientError(f"{self._name(args)} took over {self._timeout:g} s") from error
         finally:
-            await _end(process)
+            await children.end(process)
         if process.returncode:
             raise self._failure(args, _own_words(errors.decode(errors="replace")))
         return output
@@ -125,11 +124,3 @@ def _limit(largest_file: int) -> tuple[str, ...]:
     blocks = str(largest_file // _BLOCK)
     script = 'trap "" XFSZ && ulimit -f "$0" && exec "$@"'
     return ("sh", "-c", script, blocks) if largest_file else ()
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End what git started as well, such as the program that speaks HTTP for it."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()

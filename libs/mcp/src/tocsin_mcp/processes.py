@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 
+from tocsin_kit import children
 from tocsin_mcp.errors import LostError
 
 _ADDED = ("HOME", "LOGNAME", "SHELL", "TERM", "USER")
@@ -37,11 +38,10 @@ async def spawned(command: Sequence[str], limit: int) -> tuple[int, bytes]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env={"PATH": os.environ.get("PATH", os.defpath)},
+        start_new_session=True,
     )
     try:
         out, _ = await process.communicate()
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await children.end(process)
     return process.returncode or 0, out[:limit]

@@ -16,6 +16,7 @@ from tocsin_gitops import kustomize, manifests
 from tocsin_gitops.kustomize import Kustomization
 from tocsin_gitops.placements import Checkout
 from tocsin_gitops.yaml_nodes import walk
+from tocsin_kit import children
 from tocsin_kit.untrusted import line
 from tocsin_validation.facts import Rendered
 from tocsin_validation.surroundings.asked import NotTold
@@ -162,27 +163,32 @@ async def printed(command: Sequence[str], place: Path, root: str) -> str:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         _bound(process.pid)
-        text, wrong = await asyncio.gather(_all(process.stdout), _all(process.stderr))
+        text, wrong = await asyncio.gather(
+            _most(process.stdout, process), _most(process.stderr, process)
+        )
         await process.wait()
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await children.end(process)
+    if max(len(text), len(wrong)) > MOST_BYTES:
+        raise NotTold(f"more than {MOST_BYTES >> 20} MiB are rendered", _FAILED)
     if process.returncode:
         told = wrong.decode(errors="replace").replace(f"{place}/", "")
         raise NotTold(f"{root} cannot be built: {line(told, 300)}", _FAILED)
     return text.decode(errors="replace")
 
 
-async def _all(stream: asyncio.StreamReader | None) -> bytes:
+async def _most(stream: asyncio.StreamReader | None, process: asyncio.subprocess.Process) -> bytes:
+    """Read to the end what a process prints; one that prints too much is killed."""
     found = bytearray()
     while stream and (piece := await stream.read(_PIECE)):
-        found += piece
-        if len(found) > MOST_BYTES:
-            raise NotTold(f"more than {MOST_BYTES >> 20} MiB are rendered", _FAILED)
+        if len(found) <= MOST_BYTES:
+            found += piece
+        elif process.returncode is None:
+            process.kill()
     return bytes(found)
 
 
