@@ -217,3 +217,31 @@ def test_columns_that_are_called_after_labels_of_nodes_are_labels():
     (read_node,) = listing.objects(text, parse("nodes labels=True"), "")
     wanted = {"kubernetes.io/arch": "arm64", "topology.kubernetes.io/zone": "eu-1a"}
     assert read_node.labels == wanted
+
+
+@pytest.mark.parametrize(
+    ("headers", "cells", "ended", "succeeded"),
+    [
+        ("NAME  STATUS  COMPLETIONS  DURATION", "j  Complete  1/1  14m", ["Complete"], 1),
+        ("NAME  STATUS  COMPLETIONS  DURATION", "j  Failed  0/1  14m", ["Failed"], 0),
+        ("NAME  STATUS  COMPLETIONS  DURATION", "j  Running  1/3  14m", None, 1),
+        ("NAME  COMPLETIONS  DURATION  AGE", "j  3/3  14m  1d", ["Complete"], 3),
+        ("NAME  COMPLETIONS  DURATION  AGE", "j  0/1 of 3  14m  1d", None, 0),
+    ],
+)
+def test_the_table_of_jobs_says_which_are_done(headers, cells, ended, succeeded):
+    said = read([Printed.of("kubectl get jobs -n shop", f"{headers}\n{cells}\n")], "shop").listed
+    conditions = said[0].dig("status", "conditions")
+    assert (conditions and [one["type"] for one in conditions]) == ended
+    assert said[0].dig("status", "succeeded") == succeeded
+
+
+def test_a_described_job_that_is_complete_is_known_to_be():
+    text = (
+        "Name:           j\nNamespace:      shop\nParallelism:    1\nCompletions:    1\n"
+        "Start Time:     Mon, 02 Mar 2026 08:00:00 +0000\n"
+        "Completed At:   Mon, 02 Mar 2026 08:14:00 +0000\n"
+        "Pods Statuses:  0 Active (0 Ready) / 1 Succeeded / 0 Failed\n"
+    )
+    (job,) = read([Printed.of("kubectl describe job j -n shop", text)], "shop").objects
+    assert job.dig("status", "conditions") == [{"type": "Complete", "status": "True"}]

@@ -12,6 +12,7 @@ from tocsin_cluster.reading.tables import Row
 
 Raw = dict[str, Any]
 
+_JOB_ENDS = ("Complete", "Failed")
 _PORT = re.compile(r"(?P<port>\d{1,5})(?::(?P<node>\d{1,5}))?/(?P<protocol>\w{1,10})")
 
 
@@ -60,6 +61,16 @@ def _daemon_set(row: Row) -> Raw:
     selector = pairs(_cell(row, "NODE SELECTOR"))
     template = _kept(spec=_kept(nodeSelector=selector))
     return {"spec": _kept(template=template), "status": _kept(**numbers)}
+
+
+def _job(row: Row) -> Raw:
+    """Older tables have no column for the state: there all that was wanted is done, or not."""
+    done, _, wanted = _cell(row, "COMPLETIONS").partition("/")
+    word = _cell(row, "STATUS") or ("Complete" if done == wanted != "0" else "")
+    ended = [{"type": word, "status": "True"}] if word in _JOB_ENDS else []
+    status = _kept(succeeded=whole(done), conditions=ended)
+    spec = _kept(completions=whole(wanted), suspend=word == "Suspended" or None)
+    return _kept(spec=spec, status=status)
 
 
 def _node(row: Row) -> Raw:
@@ -126,6 +137,7 @@ _READ: dict[str, Callable[[Row], Raw]] = {
     "StatefulSet": _replicated,
     "ReplicaSet": _replicated,
     "DaemonSet": _daemon_set,
+    "Job": _job,
     "Node": _node,
     "Service": _service,
     "Endpoints": lambda row: {"subsets": subsets(row.get("ENDPOINTS", ""))},

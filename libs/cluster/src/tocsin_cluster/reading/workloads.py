@@ -84,7 +84,8 @@ def job(said: Sections) -> Raw:
     """Return spec and status of a Job."""
     counts = re.findall(r"(\d{1,9}) (Active|Succeeded|Failed)", said.text("Pods Statuses"))
     status: Raw = {what.lower(): int(number) for number, what in counts}
-    return {"spec": _job_spec(said), "status": status | {"conditions": conditions(said)}}
+    done = [{"type": "Complete", "status": "True"}] if said.text("Completed At") else []
+    return {"spec": _job_spec(said), "status": status | {"conditions": conditions(said) or done}}
 
 
 def cron_job(said: Sections) -> Raw:
