@@ -62,6 +62,7 @@ def test_the_local_user_may_approve(monkeypatch):
     known = environment(monkeypatch)
     (holder,) = json.loads(known["TOCSIN_API_TOKENS"])
     assert json.loads(known["TOCSIN_APPROVERS"]) == [holder]
+    assert json.loads(known["TOCSIN_API_ROLES"]) == {holder: "admin"}
 
 
 def test_every_service_gets_a_port_of_its_own_and_a_taken_one_is_left_alone():

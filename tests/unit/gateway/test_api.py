@@ -5,8 +5,10 @@ import pytest
 from pydantic import SecretStr
 
 from tocsin_contracts import RunCancelRequested
+from tocsin_contracts.roles import Role
 from tocsin_contracts.views import ApprovalState
-from tocsin_gateway import api, refusals
+from tocsin_gateway import api, application, refusals
+from tocsin_gateway.access import Access
 from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.settings import Settings
 from tocsin_kit.approvals import Refusal
@@ -29,6 +31,7 @@ PLAN = build.plan().plan_hash
 WAITING = build.run(build.alert_accepted(), build.plan_drafted(), build.approval_requested())
 ENDED = build.run(build.alert_accepted(run_id="r2"), build.run_finished(run_id="r2"))
 TOKENS = {"ana": "token-of-ana", "bo": "token-of-bo", "mallory": "token-of-mallory"}
+ROLES = dict.fromkeys(TOKENS, Role.APPROVER)
 
 
 class Gateway:
@@ -48,9 +51,8 @@ class Gateway:
             self.bus,
             tallies=self.tallies,
             news=FakeLateNews(),
-            tokens=tokens,
         )
-        self.app = api.build(routes, Hub(FakeFeed()))
+        self.app = application.build(routes, Hub(FakeFeed()), Access(tokens, ROLES))
 
     async def ask(self, method, path, by="ana", token=None, **kwargs):
         headers = {"authorization": f"Bearer {token or TOKENS[by]}"} if by else {}

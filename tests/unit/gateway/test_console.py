@@ -9,8 +9,10 @@ import pytest
 from pydantic import SecretStr
 
 from tocsin_contracts import CheckVerdict, RunCancelRequested, RunState, Severity
+from tocsin_contracts.roles import Role
 from tocsin_contracts.views import ApprovalState
-from tocsin_gateway import api
+from tocsin_gateway import api, application
+from tocsin_gateway.access import Access
 from tocsin_gateway.console import rendering, site
 from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.sessions import Sessions
@@ -32,6 +34,7 @@ WAITING = build.run(
 )
 ENDED = build.run(build.alert_accepted(run_id="r2"), build.run_finished(run_id="r2"))
 TOKENS = {"ana": "token-of-ana-1234", "bo": "token-of-bo-12345", "mallory": "token-of-mallory"}
+ROLES = dict.fromkeys(TOKENS, Role.APPROVER)
 
 
 class Page(HTMLParser):
@@ -73,6 +76,7 @@ class Browser:
         tokens = {who: SecretStr(token) for who, token in TOKENS.items()}
         tallies, news = FakeTallies(), FakeLateNews()
         self.hub = Hub(FakeFeed())
+        self.access = Access(tokens, ROLES)
         self.routes = api.Api(
             self.runs,
             self.approvals,
@@ -80,13 +84,12 @@ class Browser:
             self.bus,
             tallies=tallies,
             news=news,
-            tokens=tokens,
         )
         self.console = site.console(
             self.routes,
             Desk(self.runs, self.approvals, tallies, news),
             self.hub,
-            Sessions(tokens, 12, self.clock),
+            Sessions(self.access, 12, self.clock),
             https=https,
             clock=self.clock,
         )
@@ -502,7 +505,8 @@ async def test_p6_no_page_holds_a_token(browser):
 
 
 async def test_the_api_keeps_its_own_door_and_words(browser):
-    both = site.beside(api.build(browser.routes, browser.hub), browser.console)
+    app = application.build(browser.routes, browser.hub, browser.access)
+    both = site.beside(app, browser.console)
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(both), base_url="http://console"
     ) as client:

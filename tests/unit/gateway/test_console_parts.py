@@ -14,6 +14,7 @@ from starlette.requests import Request
 from tocsin_contracts import EditOp, RunState, Severity
 from tocsin_contracts.views import TimelineEntry
 from tocsin_gateway import views
+from tocsin_gateway.access import Access
 from tocsin_gateway.console import exports, forms, rendering, story, wording
 from tocsin_gateway.console.desk import Listed
 from tocsin_gateway.console.search import Search, page_of
@@ -28,7 +29,7 @@ TOKENS = {"ana": SecretStr("token-of-ana-1234"), "b|ö": SecretStr("token-of-bo-
 
 def sessions(clock=None, **tokens):
     known = {who: SecretStr(token) for who, token in tokens.items()} or TOKENS
-    return Sessions(known, 12, clock or FakeClock())
+    return Sessions(Access(known), 12, clock or FakeClock())
 
 
 @pytest.mark.parametrize("who", TOKENS)

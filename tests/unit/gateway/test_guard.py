@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from pydantic import SecretStr
 from starlette.exceptions import HTTPException
 
+from tocsin_gateway.access import Access
 from tocsin_gateway.guard import MAX_BODY, Guard
 
 REQUEST = {"type": "http", "method": "POST", "path": "/api/v1/runs/r1/approve", "headers": []}
@@ -16,7 +18,7 @@ class Door:
     def __init__(self):
         self.read = 0
         self.sent = []
-        self.guard = Guard(self.app, "known".__eq__)
+        self.guard = Guard(self.app, Access({"ana": SecretStr("known")}))
 
     async def app(self, scope, receive, send):
         more = True

@@ -176,6 +176,7 @@ def _environment(nats_url: str, redis_url: str, scene: Stage) -> dict[str, str]:
         "TOCSIN_APPROVERS": json.dumps(["local"]),
         "TOCSIN_INGEST_TOKENS": json.dumps([INGEST_TOKEN]),
         "TOCSIN_API_TOKENS": json.dumps({"local": API_TOKEN}),
+        "TOCSIN_API_ROLES": json.dumps({"local": "admin"}),
         "TOCSIN_FORGE_SECRETS": json.dumps({"github": [FORGE_SECRET]}),
     }
 

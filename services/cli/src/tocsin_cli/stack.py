@@ -114,6 +114,7 @@ def _environment(engines: Engines, tokens: Tokens, listens: Mapping[str, str]) -
         "TOCSIN_MCP_TRUST_FIRST": "true",
         "TOCSIN_INGEST_TOKENS": json.dumps([tokens.ingest_token]),
         "TOCSIN_API_TOKENS": json.dumps({"local": tokens.api_token}),
+        "TOCSIN_API_ROLES": json.dumps({"local": "admin"}),
     }
     return {**ours, **listens, **os.environ}
 

@@ -1,16 +1,8 @@
-"""The routes: list and show runs, and decide about them. Every one needs a bearer token."""
+"""What the routes and the pages do: list and show runs, and decide about them."""
 
-import hmac
-from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, Header, Query
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import SecretStr
-from starlette.responses import StreamingResponse
-
-from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState, Severity
+from tocsin_contracts import ApprovalRequested, RunCancelRequested, RunId, RunState
 from tocsin_contracts.views import (
     ApprovalState,
     BudgetAnswerView,
@@ -22,13 +14,9 @@ from tocsin_contracts.views import (
 )
 from tocsin_gateway import budgets, refusals, views
 from tocsin_gateway.budgets import BudgetAnswer
-from tocsin_gateway.guard import Guard
-from tocsin_gateway.live import sse
-from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.ports import (
     SUMMED_UP,
     Approvals,
-    Cancel,
     Canceller,
     LateNews,
     Publisher,
@@ -53,7 +41,6 @@ class Api:
         *,
         tallies: Tallies,
         news: LateNews,
-        tokens: Mapping[str, SecretStr],
     ) -> None:
         self._runs = runs
         self._approvals = approvals
@@ -61,7 +48,6 @@ class Api:
         self._publisher = publisher
         self._tallies = tallies
         self._news = news
-        self._tokens = {who: token.get_secret_value().encode() for who, token in tokens.items()}
 
     async def list(self, state: RunState | None, limit: int) -> RunPage:
         """Return the newest runs; of those in one state, if one is given."""
@@ -134,23 +120,6 @@ class Api:
         await self._publisher.publish(told)
         return BudgetAnswerView(run_id=told.run_id, granted=told.granted, by=by, at=told.at)
 
-    def known(self, token: str) -> bool:
-        """Whether anybody holds this token."""
-        return bool(self._holders(token))
-
-    def principal(self, token: str) -> str:
-        """Return who holds a token."""
-        holders = self._holders(token)
-        if not holders:
-            raise refusals.unknown_token()
-        return holders[0]
-
-    def _holders(self, token: str) -> tuple[str, ...]:
-        """Compare every token, so that time tells nothing."""
-        given = token.encode()
-        pairs = [(who, hmac.compare_digest(known, given)) for who, known in self._tokens.items()]
-        return tuple(who for who, same in pairs if same)
-
     async def _run(self, run_id: str) -> Run:
         run = await self._runs.get(RunId(run_id))
         if run is None:
@@ -170,74 +139,3 @@ class Api:
             approvers=", ".join(approval.undecided if said else approval.approvers),
             needs=approval.needs,
         )
-
-
-def build(api: Api, hub: Hub) -> FastAPI:
-    """Return the HTTP application with its OpenAPI document."""
-    app = FastAPI(title="Tocsin", version="1", docs_url=None, redoc_url=None)
-    app.include_router(_routes(api))
-    app.include_router(_events(api, hub))
-    app.add_middleware(Guard, allowed=api.known)
-    for error, answer in refusals.ANSWERS.items():
-        app.add_exception_handler(error, answer)
-    return app
-
-
-def _person(api: Api) -> Callable[..., Awaitable[str]]:
-    bearer = HTTPBearer(auto_error=False)
-
-    async def person(
-        given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
-    ) -> str:
-        return api.principal(given.credentials if given else "")
-
-    return person
-
-
-def _events(api: Api, hub: Hub) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/events", dependencies=[Depends(_person(api))])
-
-    @router.get("", response_class=StreamingResponse)
-    async def events(
-        run: str = "",
-        severity: Annotated[tuple[Severity, ...], Query()] = (),
-        topic: Annotated[tuple[str, ...], Query()] = (),
-        last_event_id: Annotated[str, Header()] = "",
-    ) -> StreamingResponse:
-        return sse.stream(hub, sse.Wanted(run=run, severity=severity, topic=topic), last_event_id)
-
-    return router
-
-
-def _routes(api: Api) -> APIRouter:
-    router = APIRouter(prefix="/api/v1/runs")
-    who = Annotated[str, Depends(_person(api))]
-    size = Annotated[int, Query(ge=1, le=500)]
-
-    @router.get("")
-    async def runs(by: who, state: RunState | None = None, limit: size = 50) -> RunPage:
-        del by
-        return await api.list(state, limit)
-
-    @router.get("/{run_id}")
-    async def run(run_id: str, by: who) -> RunView:
-        del by
-        return await api.show(run_id)
-
-    @router.post("/{run_id}/approve")
-    async def approve(run_id: str, verdict: Verdict, by: who) -> DecisionView:
-        return await api.decide(run_id, DecisionKind.GRANTED, verdict, by)
-
-    @router.post("/{run_id}/reject")
-    async def reject(run_id: str, verdict: Verdict, by: who) -> DecisionView:
-        return await api.decide(run_id, DecisionKind.DENIED, verdict, by)
-
-    @router.post("/{run_id}/cancel")
-    async def cancel(run_id: str, wish: Cancel, by: who) -> CancelView:
-        return await api.cancel(run_id, wish.reason, by)
-
-    @router.post("/{run_id}/budget")
-    async def budget(run_id: str, answer: BudgetAnswer, by: who) -> BudgetAnswerView:
-        return await api.extend(run_id, answer, by)
-
-    return router

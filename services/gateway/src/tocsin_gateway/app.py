@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from tocsin_gateway import api
+from tocsin_gateway import api, application
+from tocsin_gateway.access import Access
 from tocsin_gateway.console import site
 from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.sessions import Sessions
@@ -22,6 +23,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=False)
     outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
+    access = Access(settings.api_tokens, settings.api_roles, default=settings.api_default_role)
     hub = Hub(Feed.of(parts.bus))
     tallies, news = Tallies(parts.redis), LateNews(parts.redis)
     records = approvals.Approvals(parts.redis, outbox)
@@ -32,19 +34,18 @@ def build(flags: Sequence[str] = ()) -> Service:
         parts.bus,
         tallies=tallies,
         news=news,
-        tokens=settings.api_tokens,
     )
     console = site.console(
         routes,
         Desk(parts.reader, records, tallies, news),
         hub,
-        Sessions(settings.api_tokens, settings.session_hours),
+        Sessions(access, settings.session_hours),
         https=settings.public_url.startswith("https:"),
     )
     return Service(
         settings=settings,
         port=settings.gateway_port,
         parts=parts,
-        http=site.beside(api.build(routes, hub), console),
+        http=site.beside(application.build(routes, hub, access), console),
         background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run],
     )

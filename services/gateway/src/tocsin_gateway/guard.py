@@ -1,13 +1,13 @@
 """Strangers and floods end at the door: before any of a request's body is kept."""
 
-from collections.abc import Callable
-
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from tocsin_gateway import refusals
+from tocsin_gateway.access import Access
 from tocsin_gateway.refusals import RefusedError
 
 MAX_BODY = 64 * 1024
@@ -15,31 +15,33 @@ OPEN_PATHS = ("/openapi.json",)
 
 
 class Guard:
-    """Lets a request in whose token is known, and reads at most 64 KiB of its body."""
+    """Lets in whom access knows, and reads at most 64 KiB of a request's body."""
 
-    def __init__(self, app: ASGIApp, allowed: Callable[[str], bool]) -> None:
+    def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
-        self._allowed = allowed
+        self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a stranger at once; pass everybody else on with a bounded body."""
-        if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+        if scope["type"] == "lifespan" or scope["path"] in OPEN_PATHS:
             await self._app(scope, receive, send)
             return
-        refusal = self._refusal(Headers(scope=scope))
+        refusal = self._refusal(HTTPConnection(scope))
         if refusal is None:
             await self._app(scope, bounded(receive), send)
             return
         answer = JSONResponse(
             refusal.view.model_dump(), refusal.status, headers={"Connection": "close"}
         )
-        await answer(scope, receive, send)
+        if scope["type"] == "websocket":
+            await refusals.refuse(WebSocket(scope, receive, send), answer)
+        else:
+            await answer(scope, receive, send)
 
-    def _refusal(self, headers: Headers) -> RefusedError | None:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not self._allowed(token):
+    def _refusal(self, asked: HTTPConnection) -> RefusedError | None:
+        if self._access.admit(asked) is None:
             return refusals.unknown_token()
-        length = headers.get("content-length", "0")
+        length = asked.headers.get("content-length", "0")
         if not length.isdigit() or int(length) > MAX_BODY:
             return refusals.too_big(MAX_BODY)
         return None

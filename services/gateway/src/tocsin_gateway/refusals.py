@@ -1,15 +1,20 @@
 """Every answer that is a no, with its reason and what to do."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.websockets import WebSocket, WebSocketState
 
+from tocsin_contracts.roles import Role
 from tocsin_contracts.views import ApprovalState, ErrorView
 from tocsin_kit.approvals import Redeemed, Refusal
 from tocsin_kit.errors import TransientError
+
+POLICY_VIOLATION = 1008
+"""The code by which a WebSocket is closed for who may not use it."""
 
 ROUTES = "/openapi.json describes every request"
 
@@ -65,16 +70,35 @@ def unknown_token() -> RefusedError:
     return RefusedError(401, "unknown token", "send `Authorization: Bearer <your token>`")
 
 
+def needs_role(role: Role, has: Role, able: Sequence[str]) -> RefusedError:
+    """Return the answer to somebody whose role is not enough."""
+    return RefusedError(
+        403,
+        f"this needs the role {role.value}; yours is {has.value}",
+        f"ask one of: {', '.join(able) or 'nobody has it yet'}",
+    )
+
+
 def too_big(limit: int) -> RefusedError:
     """Return the answer to a body that no request of ours needs."""
     return RefusedError(413, f"the body is over {limit} bytes", "a decision needs far less")
 
 
-async def _answer(request: Request, error: Exception) -> JSONResponse:
-    del request
+async def _answer(connection: Request | WebSocket, error: Exception) -> JSONResponse:
     if not isinstance(error, RefusedError):
         raise error
-    return JSONResponse(error.view.model_dump(), error.status)
+    answer = JSONResponse(error.view.model_dump(), error.status)
+    if isinstance(connection, WebSocket):
+        await refuse(connection, answer)
+    return answer
+
+
+async def refuse(socket: WebSocket, answer: JSONResponse) -> None:
+    """Answer the handshake of a WebSocket with a no; close one that is open already."""
+    if socket.application_state is WebSocketState.CONNECTING:
+        await socket.send_denial_response(answer)
+    else:
+        await socket.close(POLICY_VIOLATION)
 
 
 async def _no_route(request: Request, error: Exception) -> JSONResponse:
@@ -99,7 +123,7 @@ async def _unavailable(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(view.model_dump(), 503, headers={"Retry-After": "5"})
 
 
-ANSWERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[JSONResponse]]] = {
+ANSWERS: Mapping[type[Exception], Callable[..., Awaitable[JSONResponse]]] = {
     RefusedError: _answer,
     HTTPException: _no_route,
     RequestValidationError: _malformed,

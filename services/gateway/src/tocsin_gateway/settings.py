@@ -4,6 +4,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from tocsin_contracts.roles import Role
 from tocsin_kit.settings import ServiceSettings
 
 SHORTEST_TOKEN = 16
@@ -19,6 +20,14 @@ class Settings(ServiceSettings):
     api_tokens: dict[str, SecretStr] = Field(
         default_factory=dict,
         description="Bearer tokens of the API, 16 characters or more, by who holds each.",
+    )
+
+    api_roles: dict[str, Role] = Field(
+        default_factory=dict,
+        description="What each holder may do, by id: viewer, operator, approver or admin.",
+    )
+    api_default_role: Role = Field(
+        default=Role.VIEWER, description="What a holder without an entry in the roles may do."
     )
 
     public_url: str = Field(

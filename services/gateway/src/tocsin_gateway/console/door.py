@@ -7,7 +7,11 @@ from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
+from tocsin_contracts.roles import Role
+from tocsin_gateway import refusals
+from tocsin_gateway.access import Principal
 from tocsin_gateway.console import forms
 from tocsin_gateway.console.rendering import Renderer
 from tocsin_gateway.console.sessions import Session, Sessions
@@ -21,40 +25,47 @@ Page = Callable[[Request, Session], Awaitable[Response]]
 Handler = Callable[[Request], Awaitable[Response]]
 
 
+class Behind(Route):
+    """An address for those who are signed in and have a role."""
+
+    def __init__(self, path: str, handler: Handler, *, role: Role, method: str) -> None:
+        super().__init__(path, handler, methods=[method])
+        self.role = role
+
+
 class Door:
     """Lets people in by their API token, and keeps strangers out of every page."""
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        renderer: Renderer,
-        principal: Callable[[str], str],
-        *,
-        https: bool,
-    ) -> None:
+    def __init__(self, sessions: Sessions, renderer: Renderer, *, https: bool) -> None:
         self._sessions = sessions
         self._renderer = renderer
-        self._principal = principal
         self._https = https
 
     def session(self, request: Request) -> Session | None:
         """Return who asks, if they are signed in."""
         return self._sessions.of(request.cookies.get(COOKIE, ""))
 
-    def behind(self, page: Page) -> Handler:
-        """Return the page for those who are signed in; others are led to the door."""
+    def behind(self, path: str, page: Page, role: Role, method: str = "GET") -> Behind:
+        """Return the address of a page for those who have a role; strangers are led to the door.
+
+        Whose role is not enough gets a RefusedError, which names who could.
+        """
 
         async def guarded(request: Request) -> Response:
             session = self.session(request)
-            if session:
-                return await page(request, session)
-            if request.method != "GET":
-                return self._form(request, 401, "Your session is over. Nothing was decided.")
-            asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-            to = "/login" if asked == "/" else f"/login?next={quote(asked, safe='')}"
-            return RedirectResponse(to, 303)
+            if session is None:
+                return self._led_here(request)
+            self._sessions.access.require(Principal(session.who, session.role), role)
+            return await page(request, session)
 
-        return guarded
+        return Behind(path, guarded, role=role, method=method)
+
+    def _led_here(self, request: Request) -> Response:
+        if request.method not in ("GET", "HEAD"):
+            return self._form(request, 401, "Your session is over. Nothing was decided.")
+        asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        to = "/login" if asked == "/" else f"/login?next={quote(asked, safe='')}"
+        return RedirectResponse(to, 303)
 
     async def show(self, request: Request) -> Response:
         """Show the form, or the console to whom is in already."""
@@ -66,11 +77,13 @@ class Door:
         fields = await forms.read(request)
         try:
             forms.check(fields, request.cookies.get(FORM_COOKIE, ""))
-            who = self._principal(fields.get("token", "").strip())
+            holder = self._sessions.access.holder(fields.get("token", "").strip())
+            if holder is None:
+                raise refusals.unknown_token()
         except RefusedError as error:
             return self._form(request, error.status, f"{error.view.error.capitalize()}.")
         answer = RedirectResponse(_within(fields.get("next", "")), 303)
-        self._set(answer, COOKIE, self._sessions.open(who), self._sessions.seconds)
+        self._set(answer, COOKIE, self._sessions.open(holder.id), self._sessions.seconds)
         return answer
 
     async def leave(self, request: Request, session: Session) -> Response:

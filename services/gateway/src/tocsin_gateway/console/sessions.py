@@ -7,12 +7,14 @@ import base64
 import hmac
 import json
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from pydantic import SecretStr, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+from tocsin_contracts.roles import Role
+from tocsin_gateway import refusals
+from tocsin_gateway.access import Access
 from tocsin_kit.clock import Clock, SystemClock
 
 _Claim = TypeAdapter(tuple[str, float, str])
@@ -25,15 +27,14 @@ class Session:
 
     who: str
     csrf: str
+    role: Role
 
 
 class Sessions:
     """Opens sessions for so many hours, and recognises them."""
 
-    def __init__(
-        self, tokens: Mapping[str, SecretStr], hours: float, clock: Clock | None = None
-    ) -> None:
-        self._keys = {who: token.get_secret_value().encode() for who, token in tokens.items()}
+    def __init__(self, access: Access, hours: float, clock: Clock | None = None) -> None:
+        self.access = access
         self._time = timedelta(hours=hours)
         self._clock = clock or SystemClock()
 
@@ -44,10 +45,13 @@ class Sessions:
 
     def open(self, who: str) -> str:
         """Return the cookie of a new session of somebody who showed their token."""
+        key = self.access.key(who)
+        if key is None:
+            raise refusals.unknown_token()
         until = (self._clock.now() + self._time).timestamp()
         claim = json.dumps([who, until, secrets.token_urlsafe(9)])
         text = base64.urlsafe_b64encode(claim.encode()).decode()
-        return f"{text}.{self._sign(who, 'session', text)}"
+        return f"{text}.{_sign(key, 'session', text)}"
 
     def of(self, cookie: str) -> Session | None:
         """Return whose cookie it is; None for one that is over, or that we did not make."""
@@ -56,14 +60,16 @@ class Sessions:
             who, until, _ = _Claim.validate_json(base64.urlsafe_b64decode(text.encode()))
         except (ValueError, ValidationError):
             return None
-        if who not in self._keys or until < self._clock.now().timestamp():
+        key = self.access.key(who)
+        if key is None or until < self._clock.now().timestamp():
             return None
-        if not same(signature, self._sign(who, "session", text)):
+        if not same(signature, _sign(key, "session", text)):
             return None
-        return Session(who=who, csrf=self._sign(who, "form", text))
+        return Session(who, _sign(key, "form", text), self.access.role(who))
 
-    def _sign(self, who: str, purpose: str, text: str) -> str:
-        return hmac.new(self._keys[who], f"{purpose}|{text}".encode(), "sha256").hexdigest()
+
+def _sign(key: bytes, purpose: str, text: str) -> str:
+    return hmac.new(key, f"{purpose}|{text}".encode(), "sha256").hexdigest()
 
 
 def same(given: str, known: str) -> bool:

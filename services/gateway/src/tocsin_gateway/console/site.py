@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tocsin_contracts.roles import Role
 from tocsin_gateway.api import Api
 from tocsin_gateway.console import rendering
 from tocsin_gateway.console.desk import Desk
@@ -126,7 +127,7 @@ def console(
 ) -> Starlette:
     """Return the console as an application of its own; `https` is how people reach it."""
     renderer = Renderer(clock)
-    door = Door(sessions, renderer, api.principal, https=https)
+    door = Door(sessions, renderer, https=https)
     pages = Pages(api, desk, hub, renderer)
     errors = Errors(door, renderer)
     one = "/runs/{run_id}"
@@ -134,18 +135,18 @@ def console(
         routes=[
             Route("/login", door.show),
             Route("/login", door.enter, methods=["POST"]),
-            Route("/logout", door.behind(door.leave), methods=["POST"]),
             Route("/static/{name}", static),
-            Route("/", door.behind(pages.inbox)),
-            Route("/events", door.behind(pages.stream)),
-            Route("/runs", door.behind(pages.runs)),
-            Route("/runs.json", door.behind(pages.runs_json)),
-            Route("/runs.csv", door.behind(pages.runs_csv)),
-            Route(one, door.behind(pages.run)),
-            Route(f"{one}/events.json", door.behind(pages.events)),
-            Route(f"{one}/approve", door.behind(pages.approve), methods=["POST"]),
-            Route(f"{one}/reject", door.behind(pages.reject), methods=["POST"]),
-            Route(f"{one}/cancel", door.behind(pages.cancel), methods=["POST"]),
+            door.behind("/logout", door.leave, Role.VIEWER, "POST"),
+            door.behind("/", pages.inbox, Role.VIEWER),
+            door.behind("/events", pages.stream, Role.VIEWER),
+            door.behind("/runs", pages.runs, Role.VIEWER),
+            door.behind("/runs.json", pages.runs_json, Role.VIEWER),
+            door.behind("/runs.csv", pages.runs_csv, Role.VIEWER),
+            door.behind(one, pages.run, Role.VIEWER),
+            door.behind(f"{one}/events.json", pages.events, Role.VIEWER),
+            door.behind(f"{one}/approve", pages.approve, Role.APPROVER, "POST"),
+            door.behind(f"{one}/reject", pages.reject, Role.APPROVER, "POST"),
+            door.behind(f"{one}/cancel", pages.cancel, Role.OPERATOR, "POST"),
         ],
         middleware=[Middleware(Armoured)],
         exception_handlers={
