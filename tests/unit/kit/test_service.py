@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tocsin_kit import service
+from tocsin_kit import service, store
 from tocsin_kit.errors import NEVER_STARTS, PermanentError
+from tocsin_kit.heartbeat import Vitals
 from tocsin_kit.service import Service
 from tocsin_kit.settings import ServiceSettings
 
@@ -23,9 +24,12 @@ class Recorder:
 
     def __init__(self):
         self.order = []
-        self.redis = None
+        self.redis = store.connect("redis://127.0.0.1:1/0")  # nobody is there
         self.bus = SimpleNamespace(
-            start=self.noting("bus started"), close=self.noting("bus closed")
+            start=self.noting("bus started"),
+            close=self.noting("bus closed"),
+            vitals=Vitals(),
+            connected=True,
         )
         self.aclose = self.noting("clients closed")
 

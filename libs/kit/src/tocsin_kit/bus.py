@@ -14,6 +14,7 @@ from tocsin_kit import logging
 from tocsin_kit.client_errors import ClientErrors
 from tocsin_kit.delivery import delivery
 from tocsin_kit.errors import PermanentError
+from tocsin_kit.heartbeat import Vitals
 from tocsin_kit.metrics import Counter
 from tocsin_kit.moves import ANY, Move
 from tocsin_kit.publishing import Publisher
@@ -59,6 +60,7 @@ class Bus:
         self._known = {consumer.durable: consumer for consumer in CONSUMERS}
         self._errors = ClientErrors(_log_error)
         self._publisher = Publisher()
+        self.vitals = Vitals()
         self._work = Work(self._service, runs, self.publish, settings.lease_seconds / 3)
         self.broker = NatsBroker(
             settings.nats_url,
@@ -71,7 +73,7 @@ class Bus:
             disconnected_cb=_log_disconnect,
             reconnected_cb=_log_reconnect,
             logger=None,
-            middlewares=[cast("Any", delivery(settings.ack_wait, self._park))],
+            middlewares=[cast("Any", delivery(settings.ack_wait, self._park, self.vitals))],
         )
 
     async def start(self) -> None:
@@ -88,6 +90,11 @@ class Bus:
             await (await self.broker.connect()).close()
         finally:
             self._errors.close()
+
+    @property
+    def connected(self) -> bool:
+        """Whether the server is there, as far as the client knows."""
+        return self._publisher.connected
 
     async def publish(self, event: Event) -> None:
         """Publish once: a second publish with the same id is dropped by the server.
@@ -199,6 +206,9 @@ class Bus:
             "subject": subject,
             "event_id": event_id,
             "cause": cause,
+            "tries": msg.raw_message.metadata.num_delivered,
+            "ends_run": self._moves_runs,
+            "whole": len(msg.body) <= LETTER_BYTES,
             "body": msg.body[:LETTER_BYTES].decode("utf-8", errors="replace"),
         }
         await self._publisher.store(

@@ -12,6 +12,7 @@ from structlog.contextvars import bound_contextvars
 
 from tocsin_kit import logging
 from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.heartbeat import Vitals
 
 BACKOFF = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before a message that met a bug is given again."""
@@ -20,7 +21,7 @@ Park = Callable[[StreamMessage[Any], str], Awaitable[None]]
 log = logging.get(__name__)
 
 
-def delivery(ack_wait: float, park: Park) -> type[BaseMiddleware]:
+def delivery(ack_wait: float, park: Park, vitals: Vitals) -> type[BaseMiddleware]:
     """Return the middleware of one service: it owns the fate of every message."""
 
     class Delivery(BaseMiddleware):
@@ -31,8 +32,8 @@ def delivery(ack_wait: float, park: Park) -> type[BaseMiddleware]:
             run_id = msg.raw_message.subject.rsplit(".", 1)[-1]
             beating = asyncio.create_task(_beat(msg, ack_wait / 3))
             try:
-                with bound_contextvars(run_id=run_id, event_id=event_id):
-                    return await _classified(call_next, msg, park)
+                with vitals.handling(), bound_contextvars(run_id=run_id, event_id=event_id):
+                    return await _classified(call_next, msg, park, vitals)
             finally:
                 beating.cancel()
                 await asyncio.wait([beating])
@@ -41,7 +42,10 @@ def delivery(ack_wait: float, park: Park) -> type[BaseMiddleware]:
 
 
 async def _classified(
-    call_next: Callable[[Any], Awaitable[Any]], msg: StreamMessage[Any], park: Park
+    call_next: Callable[[Any], Awaitable[Any]],
+    msg: StreamMessage[Any],
+    park: Park,
+    vitals: Vitals,
 ) -> Any:
     try:
         return await call_next(msg)
@@ -54,10 +58,12 @@ async def _classified(
         log.info("delivery.retry_later", why=str(error), retry_in=error.retry_in)
         raise NackMessage(delay=error.retry_in) from error
     except PermanentError as error:
+        vitals.failed(str(error))
         await _parked(park, msg, str(error))
         raise RejectMessage from error
     except Exception as error:
         tries = msg.raw_message.metadata.num_delivered
+        vitals.failed(repr(error))
         log.exception("delivery.handler_broke", tries=tries)
         raise NackMessage(delay=BACKOFF[min(tries, len(BACKOFF)) - 1]) from error
 

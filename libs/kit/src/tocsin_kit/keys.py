@@ -112,7 +112,37 @@ def triage(part: str) -> str:
     return f"tocsin:{part}:{{triage}}"
 
 
+def heartbeats() -> str:
+    """Sorted set of the processes that told how they are, by when they did last."""
+    return "tocsin:heartbeats"
+
+
+def heartbeat(instance: str) -> str:
+    """What one process told of itself last; the key expires some time after its silence."""
+    return f"tocsin:heartbeat:{instance}"
+
+
 def spent(day: date, source: str | None = None) -> str:
     """What a source of alerts, or everybody, spent on a day; a day's accounts share a slot."""
     owner = "all" if source is None else hashlib.sha256(source.encode()).hexdigest()[:32]
     return f"tocsin:spent:{{{day.isoformat()}}}:{owner}"
+
+
+def chat(session: str) -> str:
+    """Whose a session of a chat is, its turn, and the number of its newest frame."""
+    return f"tocsin:chat:{{{session}}}"
+
+
+def chat_frames(session: str) -> str:
+    """Sorted set of the newest frames of a session by their numbers."""
+    return f"{chat(session)}:frames"
+
+
+def chat_history(session: str) -> str:
+    """List of the newest turns of a session."""
+    return f"{chat(session)}:history"
+
+
+def chat_files(session: str) -> str:
+    """The files that were handed over in a session, by their ids."""
+    return f"{chat(session)}:files"

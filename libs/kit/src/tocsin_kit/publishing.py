@@ -5,7 +5,7 @@ import json
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.errors import MaxPayloadError
-from nats.js.api import Header
+from nats.js.api import Header, StreamInfo
 from nats.js.errors import APIError
 
 from tocsin_kit.errors import PermanentError, TransientError
@@ -26,6 +26,11 @@ class Publisher:
     def use(self, client: Client) -> None:
         """Publish over this connection from now on."""
         self._client = client
+
+    @property
+    def connected(self) -> bool:
+        """Whether the server is there, as far as the client knows."""
+        return self._client is not None and self._client.is_connected
 
     async def store(
         self,
@@ -82,8 +87,13 @@ class Publisher:
             info = await self._client.jetstream(timeout=LOOK_SECONDS).stream_info(stream)
         except (TimeoutError, NatsError, OSError) as error:
             raise TransientError(f"look at stream {stream!r}: no answer: {error!r}") from error
-        limits = (
-            (info.config.max_bytes, info.state.bytes),
-            (info.config.max_msgs, info.state.messages),
-        )
-        return max(used / most if most and most > 0 else 0.0 for most, used in limits)
+        return fill_of(info)
+
+
+def fill_of(info: StreamInfo) -> float:
+    """Return how full a stream is, by bytes or messages: 1 is full, 0 also without a limit."""
+    limits = (
+        (info.config.max_bytes, info.state.bytes),
+        (info.config.max_msgs, info.state.messages),
+    )
+    return max(used / most if most and most > 0 else 0.0 for most, used in limits)

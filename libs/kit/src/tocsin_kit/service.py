@@ -17,8 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tocsin_kit import logging
 from tocsin_kit.errors import NEVER_STARTS, PermanentError
 from tocsin_kit.health import Fallback, Health
+from tocsin_kit.heartbeat import Heart
 from tocsin_kit.parts import Parts
 from tocsin_kit.patience import TimelyProtocol
+from tocsin_kit.redaction import Redactor
 from tocsin_kit.settings import ServiceSettings
 
 DRAIN_SECONDS = 8
@@ -80,7 +82,8 @@ async def run(service: Service) -> None:
         tasks: list[asyncio.Future[Any]] = [starting]
         await _first(stopped, serving, starting)
         if not stopped.done():
-            tasks = [asyncio.ensure_future(start()) for start in service.background]
+            background = (*service.background, _heart(service).run)
+            tasks = [asyncio.ensure_future(start()) for start in background]
             log.info("service.started", port=service.port)
             await _first(stopped, serving, *tasks)
         log.info("service.stopping")
@@ -89,6 +92,18 @@ async def run(service: Service) -> None:
             task.cancel()
         await asyncio.wait([stopped, *tasks], timeout=DRAIN_SECONDS)
         await serving
+
+
+def _heart(service: Service) -> Heart:
+    bus, settings = service.parts.bus, service.settings
+    return Heart(
+        service.parts.redis,
+        settings.service,
+        vitals=bus.vitals,
+        connected=lambda: bus.connected,
+        notice=service.notice,
+        redactor=Redactor({*logging.secrets_of(settings), *service.secrets}),
+    )
 
 
 async def _start(service: Service, opened: AsyncExitStack) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tocsin_gateway import api, application
+from tocsin_gateway import api, application, status
 from tocsin_gateway.access import Access
 from tocsin_gateway.console import site
 from tocsin_gateway.console.desk import Desk
@@ -15,6 +15,7 @@ from tocsin_kit.late_news import LateNews
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
+from tocsin_kit.status import Status
 from tocsin_kit.tally import Tallies
 
 
@@ -46,6 +47,9 @@ def build(flags: Sequence[str] = ()) -> Service:
         settings=settings,
         port=settings.gateway_port,
         parts=parts,
-        http=site.beside(application.build(routes, hub, access), console),
+        http=site.beside(
+            application.build(routes, hub, access, status.routes(Status(parts.redis, parts.bus))),
+            console,
+        ),
         background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run],
     )
