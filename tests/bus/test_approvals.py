@@ -36,12 +36,14 @@ class Desk:
         self.outbox = Outbox(client, kit.OWNER, kit.read, self.bus.publish, clock)
         self.approvals = Approvals(client, self.outbox, clock)
 
-    async def ask(self, approvers=("ana", "bo"), run_id=RUN, quorum=ONE, askers=()):
+    async def ask(self, approvers=("ana", "bo"), run_id=RUN, quorum=ONE, askers=(), **terms):
         runs, event = RunStore(self.redis, clock=self.clock), build.plan_drafted(run_id=run_id)
         begin = await runs.begin(event, "action", move(RunState.RECEIVED))
         asked = build.approval_requested(run_id=run_id)
         await runs.commit(begin.lease, move(RunState.RECEIVED), event, [asked])
-        return await self.approvals.open(run_id, PLAN, approvers, DUE, quorum, askers=askers)
+        return await self.approvals.open(
+            run_id, PLAN, approvers, DUE, quorum, askers=askers, **terms
+        )
 
     async def redeem(self, nonce, **changes):
         said = {
@@ -121,8 +123,8 @@ HIGH = Quorum(people=2, alone=LOGIN, refused=("slack",))
 PEOPLE = ("ana", "bo", "cy")
 
 
-async def decide(desk, by, surface="slack", answer=DecisionKind.GRANTED):
-    said = {"run_id": RUN, "plan_hash": PLAN, "reason": ""}
+async def decide(desk, by, surface="slack", answer=DecisionKind.GRANTED, **changes):
+    said = {"run_id": RUN, "plan_hash": PLAN, "reason": ""} | changes
     return await desk.approvals.decide(surface=surface, answer=answer, by=by, **said)
 
 
@@ -322,6 +324,108 @@ async def test_a_rule_opens_no_approval_that_was_not_asked_for(desk, redis):
     assert not await redis.exists(keys.approval(RUN, "f" * 64))
 
 
+GLASS = {"break_glass": True, "reason": "the shop is down"}
+OWNED = {"apps/a.yaml": ("bo",), "apps/b.yaml": ("bo", "cy")}
+
+
+async def test_who_may_break_the_glass_says_yes_alone_past_people_owners_and_who_asked(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(
+        ("bo", "cy"), quorum=Quorum(people=2), askers=["ana"], owned=OWNED, breakers=["ana"]
+    )
+    taken = await decide(desk, "ana", "gateway", **GLASS)
+    assert (taken.refusal, taken.state) == (None, ApprovalState.GRANTED)
+    (granted,) = desk.bus.published
+    assert isinstance(granted, ApprovalGranted)
+    decision = granted.decision
+    assert (decision.break_glass, decision.by, decision.reason) == (True, "ana", "the shop is down")
+
+
+@pytest.mark.parametrize(
+    ("by", "surface", "changes", "refusal"),
+    [
+        ("bo", "gateway", {}, Refusal.NOT_GLASS),
+        ("ana", "slack", {}, Refusal.NOT_GLASS),
+        ("ana", "rule", {}, Refusal.NOT_GLASS),
+        ("ana", "gateway", {"answer": DecisionKind.DENIED}, Refusal.NOT_GLASS),
+        ("ana", "gateway", {"reason": " too few "}, Refusal.NO_REASON),
+        ("ana", "gateway", {"plan_hash": PLAN[:12] + "0" * 52}, Refusal.PLAN_CHANGED),
+    ],
+)
+async def test_p3_nothing_else_breaks_the_glass(redis, by, surface, changes, refusal):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(("ana", "bo"), quorum=TWO, breakers=["ana"])
+    said = {"answer": DecisionKind.GRANTED} | GLASS | changes
+    assert (await decide(desk, by, surface, **said)).refusal is refusal
+    assert desk.bus.published == []
+
+
+async def test_p3_the_glass_does_not_outlast_the_time_nor_a_decision(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(("ana", "bo"), breakers=["ana"])
+    desk.clock.advance(4 * 3600)
+    assert (await decide(desk, "ana", "gateway", **GLASS)).refusal is Refusal.EXPIRED
+    await desk.approvals.expire(RUN, PLAN)
+    assert (await decide(desk, "ana", "gateway", **GLASS)).refusal is Refusal.ALREADY
+
+
+async def test_p3_nobody_breaks_a_glass_that_no_setting_names(desk):
+    assert (await decide(desk, "ana", "gateway", **GLASS)).refusal is Refusal.NOT_GLASS
+
+
+async def test_an_owner_of_every_file_has_to_say_yes(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, owned=OWNED)
+    first = await decide(desk, "ana")
+    assert (first.state, first.given, first.required) == (ApprovalState.PENDING, 1, 2)
+    second = await decide(desk, "cy")
+    assert (second.state, second.given, second.required) == (ApprovalState.PENDING, 2, 3)
+    assert (await desk.approvals.get(RUN, PLAN)).required == 3
+    assert (await decide(desk, "bo")).state is ApprovalState.GRANTED
+
+
+async def test_the_yes_of_one_who_owns_every_file_is_enough(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, owned=OWNED)
+    assert (await decide(desk, "bo")).state is ApprovalState.GRANTED
+
+
+async def test_p3_a_file_whose_owners_nobody_knows_is_approved_by_nobody(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, owned={"apps/a.yaml": ()})
+    for who in PEOPLE:
+        assert (await decide(desk, who, "gateway")).state is ApprovalState.PENDING
+    assert "nobody who can be reached as owner of apps/a.yaml" in (
+        (await desk.approvals.get(RUN, PLAN)).needs
+    )
+
+
+async def test_p3_no_rule_stands_for_an_owner(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, owned=OWNED)
+    taken = await desk.approvals.decide_by_rule(RUN, PLAN, "memory-up")
+    assert taken.refusal is Refusal.NOT_ALLOWED
+
+
+async def test_p2_p5_of_50_parallel_clicks_from_everywhere_one_decides(redis):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(PEOPLE, quorum=HIGH, askers=["cy"], owned=OWNED, breakers=["ana"])
+    ways = [
+        ("ana", "gateway", GLASS),
+        ("bo", "console", {}),
+        ("cy", "slack", {"answer": DecisionKind.DENIED, "reason": "no"}),
+        ("bo", "slack", {}),
+        ("eve", "gateway", GLASS),
+    ]
+    taken = await asyncio.gather(
+        *(decide(desk, by, surface, **said) for by, surface, said in ways * 10)
+    )
+    ends = [one.state for one in taken if one.refusal is None]
+    assert len(ends) == 1
+    assert len(desk.bus.published) == 1
+    assert (await desk.approvals.get(RUN, PLAN)).state is ends[0]
+
+
 async def test_p2_p5_of_400_mixed_decisions_with_a_quorum_there_is_one_outcome(two):
     answers = [DecisionKind.GRANTED] * 19 + [DecisionKind.DENIED]
     taken = await asyncio.gather(
@@ -488,7 +592,12 @@ async def test_an_approval_is_not_kept_for_ever(desk, redis):
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("answer", DecisionKind)
 @pytest.mark.parametrize(
-    "needs", [{"quorum": one, "askers": who} for one in (ONE, TWO, HIGH) for who in ((), ("ana",))]
+    "needs",
+    [
+        *({"quorum": one, "askers": who} for one in (ONE, TWO, HIGH) for who in ((), ("ana",))),
+        {"owned": OWNED},
+        {"quorum": TWO, "owned": {"a.yaml": ("ana",)}, "askers": ("ana",)},
+    ],
 )
 async def test_the_fake_decides_as_the_real_one_does(redis, by, late, answer, needs):
     desk = Desk(redis, FakeClock())
@@ -500,5 +609,19 @@ async def test_the_fake_decides_as_the_real_one_does(redis, by, late, answer, ne
         said = {"run_id": RUN, "plan_hash": PLAN, "answer": answer, "reason": "no"}
         said |= {"by": who, "surface": surface}
         desk.clock.advance(1)
+        assert await fake.decide(**said) == await desk.approvals.decide(**said)
+    assert await fake.get(RUN, PLAN) == await desk.approvals.get(RUN, PLAN)
+
+
+@pytest.mark.parametrize("answer", DecisionKind)
+@pytest.mark.parametrize("surface", ["slack", "gateway"])
+@pytest.mark.parametrize("by", ["ana", "bo"])
+async def test_the_fake_breaks_the_glass_as_the_real_one_does(redis, by, surface, answer):
+    desk = Desk(redis, FakeClock())
+    await desk.ask(quorum=HIGH, breakers=["ana"], owned=OWNED, askers=["ana"])
+    fake = FakeApprovals(desk.clock, await desk.approvals.get(RUN, PLAN))
+    for reason in ("short", "the shop is down", "the shop is down"):
+        said = {"run_id": RUN, "plan_hash": PLAN, "answer": answer, "reason": reason}
+        said |= {"by": by, "surface": surface, "break_glass": True}
         assert await fake.decide(**said) == await desk.approvals.decide(**said)
     assert await fake.get(RUN, PLAN) == await desk.approvals.get(RUN, PLAN)

@@ -30,6 +30,7 @@ from tocsin_contracts.approval import (
     ApprovalRequested,
     Decision,
     PlanStale,
+    PlanSuperseded,
 )
 from tocsin_contracts.base import Value
 from tocsin_contracts.budget import (
@@ -99,6 +100,15 @@ from tocsin_contracts.live import (
     ToolCalled,
     ToolProgressed,
 )
+from tocsin_contracts.operations import (
+    NO_RUN,
+    DeadLetter,
+    DeadLetterDiscarded,
+    DeadLetterPage,
+    DeadLetterReplayed,
+    RunEscalationRequested,
+    RunRerun,
+)
 from tocsin_contracts.place import Place, SourceKind
 from tocsin_contracts.plan import (
     CheckResult,
@@ -112,7 +122,6 @@ from tocsin_contracts.plan import (
     Intent,
     Plan,
     PlanDrafted,
-    PlanSuperseded,
     PullRequestFound,
     Risk,
     RunEscalated,
@@ -130,6 +139,7 @@ __all__ = [
     "EVENTS",
     "LIVE_EVENTS",
     "LIVE_PREFIX",
+    "NO_RUN",
     "OPEN_STATES",
     "PREFIX",
     "Alert",
@@ -164,6 +174,10 @@ __all__ = [
     "Considered",
     "Correlation",
     "CorrelationPart",
+    "DeadLetter",
+    "DeadLetterDiscarded",
+    "DeadLetterPage",
+    "DeadLetterReplayed",
     "Decision",
     "Edit",
     "EditOp",
@@ -221,8 +235,10 @@ __all__ = [
     "Risk",
     "RunCancelRequested",
     "RunEscalated",
+    "RunEscalationRequested",
     "RunFinished",
     "RunId",
+    "RunRerun",
     "RunState",
     "RunSuperseded",
     "Scalar",

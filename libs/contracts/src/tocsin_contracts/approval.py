@@ -37,6 +37,9 @@ class Decision(Value):
     surface: str
     decided_at: AwareDatetime
     reason: str = ""
+    break_glass: bool = Field(
+        default=False, description="Whether one person said yes past the rules of who has to."
+    )
 
 
 class ApprovalEscalated(Event):
@@ -108,3 +111,13 @@ class PlanStale(Event):
     plan_hash: str
     why: str
     issue_key: str = Field(default="", description="Of the plan; that of an undo says so.")
+
+
+class PlanSuperseded(Event):
+    """Another plan of the same run took the place of one that people may have seen."""
+
+    topic: ClassVar[str] = "validation.plan-superseded.v1"
+
+    plan_hash: str
+    by: str = Field(description="The hash of the plan that took its place.")
+    why: str

@@ -152,6 +152,15 @@ class Rejection(Value):
     reasons: tuple[str, ...] = ()
 
 
+class Amendment(Value):
+    """Other values that an approver gave to a plan while it waited."""
+
+    by: str
+    plan_hash: str = Field(description="Of the plan that they were given to.")
+    changes: tuple[str, ...] = Field(description="Each field with its old and its new value.")
+    reason: str = ""
+
+
 class Hypothesis(Value):
     """One explanation with its evidence, and the other explanations that were weaker."""
 
@@ -166,6 +175,9 @@ class Hypothesis(Value):
     disproof: str = Field(default="", description="What would show that it is wrong.")
     remark: Remark | None = Field(
         default=None, description="The comment that asked for its change."
+    )
+    amendments: tuple[Amendment, ...] = Field(
+        default=(), description="What approvers changed about its change, the first one first."
     )
 
 

@@ -11,6 +11,7 @@ from tocsin_contracts.action import (
     PullRequestUpdated,
 )
 from tocsin_contracts.alert import AlertAccepted, AlertRepeated, AlertResolved
+from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested
 from tocsin_contracts.approval import (
     ApprovalDenied,
     ApprovalEscalated,
@@ -20,8 +21,10 @@ from tocsin_contracts.approval import (
     ApprovalReminded,
     ApprovalRequested,
     PlanStale,
+    PlanSuperseded,
 )
 from tocsin_contracts.budget import BudgetExhausted, BudgetExtended
+from tocsin_contracts.chat import ChatAnswered, ChatAsked
 from tocsin_contracts.comments import (
     ChangeProposed,
     CommentAnswered,
@@ -38,10 +41,15 @@ from tocsin_contracts.incident import (
     StormEnded,
     StormStarted,
 )
+from tocsin_contracts.operations import (
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
+    RunEscalationRequested,
+    RunRerun,
+)
 from tocsin_contracts.plan import (
     HypothesisRejected,
     PlanDrafted,
-    PlanSuperseded,
     PullRequestFound,
     RunEscalated,
 )
@@ -73,6 +81,8 @@ EVENTS: tuple[type[Event], ...] = (
     ApprovalDenied,
     ApprovalExpired,
     PlanStale,
+    AmendmentRequested,
+    AmendmentRefused,
     PullRequestOpened,
     PullRequestUpdated,
     PullRequestCommented,
@@ -87,7 +97,13 @@ EVENTS: tuple[type[Event], ...] = (
     ChangeProposed,
     ProposalDropped,
     RunCancelRequested,
+    RunEscalationRequested,
+    RunRerun,
+    DeadLetterReplayed,
+    DeadLetterDiscarded,
     RunFinished,
+    ChatAsked,
+    ChatAnswered,
 )
 
 BY_TOPIC: dict[str, type[Event]] = {event.topic: event for event in EVENTS}

@@ -215,16 +215,6 @@ class PullRequestFound(Event):
     why: str = Field(description="In words that a person can read.")
 
 
-class PlanSuperseded(Event):
-    """Another plan of the same run took the place of one that people may have seen."""
-
-    topic: ClassVar[str] = "validation.plan-superseded.v1"
-
-    plan_hash: str
-    by: str = Field(description="The hash of the plan that took its place.")
-    why: str
-
-
 class HypothesisRejected(Event):
     """The checks contradict the hypothesis; the investigation looks again."""
 

@@ -1,7 +1,8 @@
 """What is known about an approval, and what becomes of an attempt to decide it."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -12,6 +13,9 @@ from tocsin_kit.quorum import ONE, Quorum
 
 YES, NO = "yes:", "no:"
 """Before the name of who said it: the fields of a record that hold what was said."""
+
+OWNED = "owned:"
+"""Before a path: the fields that hold the owners of it whose yes is needed."""
 
 RULE = "rule"
 """The surface of decisions that rules take; no person decides by it."""
@@ -30,13 +34,16 @@ class Refusal(StrEnum):
     NOT_WAITING = "not_waiting"
     WRONG_SURFACE = "wrong_surface"
     SAID_ALREADY = "said_already"
+    NOT_GLASS = "not_glass"
+    NO_REASON = "no_reason"
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
     """One approval as it stands; `decisions` holds what was said so far, the oldest first.
 
-    `askers` asked for the change: they are never the only ones who say yes to it.
+    `askers` asked for the change: they are never the only ones who say yes to it. Of each path in
+    `owned` one of the owners has to. `breakers` may say yes alone, past all of that.
     """
 
     id: str
@@ -51,6 +58,8 @@ class Approval:
     quorum: Quorum = ONE
     decisions: tuple[Decision, ...] = ()
     askers: tuple[str, ...] = ()
+    owned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    breakers: tuple[str, ...] = ()
 
     @property
     def partial(self) -> bool:
@@ -61,14 +70,25 @@ class Approval:
     def required(self) -> int:
         """How many people have to say yes, as it stands."""
         said = {one.by for one in self.decisions}
-        only_asked = bool(said) and said <= set(self.askers)
-        return max(self.quorum.people, len(said) + 1) if only_asked else self.quorum.people
+        lacking = said <= set(self.askers) or self.unowned(said)
+        return max(self.quorum.people, len(said) + 1) if said and lacking else self.quorum.people
 
     @property
     def needs(self) -> str:
         """Who has to say yes, in words."""
         asked = f", not only {', '.join(self.askers)}, who asked for it" if self.askers else ""
-        return f"{self.quorum}{asked}"
+        return f"{self.quorum}{asked}{''.join(self._owners())}"
+
+    def unowned(self, said: Iterable[str]) -> tuple[str, ...]:
+        """Return the paths of which none of these people is an owner whose yes is needed."""
+        heard = set(said)
+        return tuple(path for path, owners in self.owned.items() if heard.isdisjoint(owners))
+
+    def _owners(self) -> Iterator[str]:
+        for owners in dict.fromkeys(self.owned.values()):
+            paths = ", ".join(path for path, theirs in self.owned.items() if theirs == owners)
+            who = f"one of {', '.join(owners)}" if owners else "nobody who can be reached"
+            yield f"; {who} as owner of {paths}"
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -122,6 +142,7 @@ def parsed(run_id: RunId, record: dict[str, str]) -> Approval | None:
         return None
     decided = record.get("decided_at")
     said = [value for name, value in record.items() if name.startswith((YES, NO))]
+    owned = sorted(name for name in record if name.startswith(OWNED))
     decisions = [Decision.model_validate_json(one) for one in said]
     return Approval(
         id=approval_id(run_id, record["plan_hash"]),
@@ -139,6 +160,8 @@ def parsed(run_id: RunId, record: dict[str, str]) -> Approval | None:
             refused=_names(record, "refused"),
         ),
         askers=_names(record, "askers"),
+        owned={name.removeprefix(OWNED): _names(record, name) for name in owned},
+        breakers=_names(record, "breakers"),
         decisions=tuple(sorted(decisions, key=lambda one: (one.decided_at, one.by))),
     )
 

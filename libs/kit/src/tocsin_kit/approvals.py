@@ -6,42 +6,40 @@ A missing record means that nothing was approved.
 """
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 from redis.asyncio import Redis
 
-from tocsin_contracts import (
-    ApprovalDenied,
-    ApprovalGranted,
-    ApprovalRecorded,
-    Decision,
-    Event,
-    RunId,
-)
+from tocsin_contracts import Decision, RunId
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit import approval_record, keys
-from tocsin_kit.approval_record import RULE, Approval, Redeemed, Refusal, approval_id
+from tocsin_kit.approval_record import (
+    OWNED,
+    RULE,
+    Approval,
+    Redeemed,
+    Refusal,
+    approval_id,
+    listed,
+)
+from tocsin_kit.approval_told import read, stored, told
 from tocsin_kit.clock import Clock, SystemClock, millis
 from tocsin_kit.errors import TransientError
-from tocsin_kit.outbox import Outbox, Stored
+from tocsin_kit.outbox import Outbox
 from tocsin_kit.quorum import ONE, Quorum
 from tocsin_kit.store import Script, text_fields, translated
 
-__all__ = ["Approval", "Redeemed", "Refusal", "approval_id"]
-
-E = TypeVar("E", bound=Event)
+__all__ = ["Approval", "Redeemed", "Refusal", "approval_id", "read"]
 
 KEPT = timedelta(days=90)
 PROPOSER = "tocsin"
+LEAST_REASON = 10
+"""Characters of the reason to break the glass."""
+
 OWNER = "approvals"
 """The outbox that every redeemer shares, so that any of them heals a crash of another."""
-
-_KINDS: dict[str, type[Event]] = {
-    kind.topic: kind for kind in (ApprovalGranted, ApprovalDenied, ApprovalRecorded)
-}
 
 
 class Approvals:
@@ -65,8 +63,13 @@ class Approvals:
         quorum: Quorum = ONE,
         *,
         askers: Iterable[str] = (),
+        owned: Mapping[str, Iterable[str]] | None = None,
+        breakers: Iterable[str] = (),
     ) -> Approval:
-        """Open the approval of a plan, or return it as it stands if it was opened before."""
+        """Open the approval of a plan, or return it as it stands if it was opened before.
+
+        Of each path in `owned` one of the people has to say yes; `breakers` may alone.
+        """
         key = keys.approval(run_id, plan_hash)
         fields = {
             "state": ApprovalState.PENDING.value,
@@ -74,8 +77,10 @@ class Approvals:
             "issued": str(millis(self._clock.now())),
             "expires": str(millis(expires_at)),
             "proposer": PROPOSER,
-            "approvers": approval_record.listed(tuple(approvers)),
-            "askers": approval_record.listed(tuple(askers)),
+            "approvers": listed(tuple(approvers)),
+            "askers": listed(tuple(askers)),
+            "breakers": listed(tuple(breakers)),
+            **{f"{OWNED}{path}": listed(tuple(who)) for path, who in (owned or {}).items()},
             **approval_record.written(quorum),
         }
         kept = int(KEPT.total_seconds() * 1000)
@@ -111,10 +116,12 @@ class Approvals:
         answer: DecisionKind,
         by: str,
         reason: str,
+        break_glass: bool = False,
     ) -> Redeemed:
         """Take a decision exactly once, and publish the event that tells of it.
 
-        A yes of one person where more have to say it is an event too, and leaves it pending.
+        A yes of one person where more have to say it is an event too, and leaves it pending. Who
+        breaks the glass needs no other, and has to say why.
 
         A crash after the decision and before its event is healed by the outbox.
         """
@@ -126,17 +133,21 @@ class Approvals:
             surface=surface.partition(":")[0],
             decided_at=now,
             reason=reason,
+            break_glass=break_glass,
         )
-        whole, partial = _told(run_id, answer, decision)
+        if break_glass and len(reason.strip()) < LEAST_REASON:
+            return Redeemed(Refusal.NO_REASON, None)
+        whole, partial = told(run_id, answer, decision)
         shown = [surface, approval_record.digest(nonce), plan_hash]
         said: list[str | int] = [answer, by, reason, millis(now), decision.model_dump_json()]
         events = [part for one in (whole, partial) for part in (one.topic, one.model_dump_json())]
         ticket = await self._outbox.announce(key)
-        verdict, *known = await self._redeem([key, keys.run(run_id)], [*shown, *said, *events])
+        given = [*shown, *said, *events, int(break_glass)]
+        verdict, *known = await self._redeem([key, keys.run(run_id)], given)
         taken = approval_record.redeemed(verdict, known)
         if taken.refusal is None:
             with suppress(TransientError):  # the decision stands; the outbox tells of it later
-                await self._outbox.send(_stored(key, taken, whole, partial, ticket))
+                await self._outbox.send(stored(key, taken, whole, partial, ticket))
         return taken
 
     async def decide(
@@ -148,6 +159,7 @@ class Approvals:
         answer: DecisionKind,
         by: str,
         reason: str,
+        break_glass: bool = False,
     ) -> Redeemed:
         """Take the decision of a person whom the surface has just authenticated.
 
@@ -164,6 +176,7 @@ class Approvals:
             answer=answer,
             by=by,
             reason=reason,
+            break_glass=break_glass,
         )
         if taken.refusal:
             await self.void(run_id, plan_hash, request)
@@ -213,37 +226,3 @@ class Approvals:
         key = keys.approval(run_id, plan_hash)
         found = await self._close([key], [state, millis(self._clock.now()), when])
         return ApprovalState(found) if found else None
-
-
-def read(field: str, value: str) -> Event:
-    """Rebuild the event that a field of an approval record holds."""
-    return _KINDS[field.split(":")[1]].model_validate_json(value)
-
-
-def _told(
-    run_id: RunId, answer: DecisionKind, decision: Decision
-) -> tuple[Event, ApprovalRecorded]:
-    """Return the event of a decision, and that of a yes which is not whole yet."""
-    kind = ApprovalGranted if answer is DecisionKind.GRANTED else ApprovalDenied
-    at = decision.decided_at
-    unique = f"{decision.approval_id}:{decision.by}:{at.isoformat()}"
-    return (
-        _first(kind(run_id=run_id, at=at, decision=decision), unique, decision.surface),
-        _first(ApprovalRecorded(run_id=run_id, at=at, decision=decision), unique, decision.surface),
-    )
-
-
-def _stored(
-    key: str, taken: Redeemed, whole: Event, partial: ApprovalRecorded, ticket: str
-) -> Stored:
-    """Return the event that the script has stored, and where."""
-    if taken.state is not ApprovalState.PENDING:
-        return Stored(key, f"out:{whole.topic}", whole, ticket)
-    counted = {"given": taken.given, "required": taken.required}
-    field = f"out:{partial.topic}:{partial.decision.by}"
-    return Stored(key, field, partial.model_copy(update=counted), ticket)
-
-
-def _first(event: E, unique: str, producer: str) -> E:
-    """Return an event that no other event led to."""
-    return event.caused_by(unique, producer).model_copy(update={"cause": ""})

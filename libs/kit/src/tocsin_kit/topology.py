@@ -47,11 +47,14 @@ from tocsin_contracts import (
     PullRequestUpdated,
     RunCancelRequested,
     RunEscalated,
+    RunEscalationRequested,
     RunFinished,
     RunSuperseded,
     StormEnded,
     StormStarted,
 )
+from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested
+from tocsin_contracts.chat import ChatAnswered, ChatAsked
 
 FACTS = "TOCSIN"
 TIMERS = "TOCSIN_TIMERS"
@@ -73,6 +76,7 @@ class TimerKind(StrEnum):
     BUDGET_EXPIRY = "budget-expiry"
     PULL_LOOK = "pull-look"
     FIX_LOOK = "fix-look"
+    QUIET_END = "quiet-end"
 
 
 READS: tuple[tuple[str, type[Event]], ...] = (
@@ -86,11 +90,13 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("rca", AlertRepeated),
     ("rca", RunSuperseded),
     ("rca", ForgeEventReceived),
+    ("rca", ChatAsked),
     ("validation", HypothesisFormed),
     ("validation", InvestigationInconclusive),
     ("validation", PlanStale),
     ("validation", FixIneffective),
     ("validation", ChangeProposed),
+    ("validation", AmendmentRequested),
     ("action", PlanDrafted),
     ("action", ApprovalRecorded),
     ("action", ApprovalGranted),
@@ -102,6 +108,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("action", ProposalDropped),
     ("action", AlertResolved),
     ("action", RunCancelRequested),
+    ("action", RunEscalationRequested),
     ("notifier", IncidentOpened),
     ("notifier", StormStarted),
     ("notifier", StormEnded),
@@ -122,6 +129,8 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("notifier", AlertRepeated),
     ("notifier", HypothesisFormed),
     ("notifier", PlanStale),
+    ("notifier", AmendmentRefused),
+    ("notifier", ChatAnswered),
 )
 
 RINGS: tuple[tuple[str, TimerKind], ...] = (
@@ -132,6 +141,7 @@ RINGS: tuple[tuple[str, TimerKind], ...] = (
     ("action", TimerKind.FIX_LOOK),
     ("ingest", TimerKind.STORM_LOOK),
     ("rca", TimerKind.BUDGET_EXPIRY),
+    ("notifier", TimerKind.QUIET_END),
 )
 """Which service wakes for which timer."""
 

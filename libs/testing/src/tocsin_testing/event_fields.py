@@ -26,6 +26,8 @@ from tocsin_contracts import (
     CheckVerdict,
     CommentAnswered,
     CommentIgnored,
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
     EndReason,
     Event,
     Exhausted,
@@ -55,16 +57,21 @@ from tocsin_contracts import (
     Remark,
     RunCancelRequested,
     RunEscalated,
+    RunEscalationRequested,
     RunFinished,
     RunId,
+    RunRerun,
     RunState,
     RunSuperseded,
     StormEnded,
     StormRoot,
     StormStarted,
 )
+from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested, NewValue
+from tocsin_testing.chat_fields import CHAT_FIELDS
 from tocsin_testing.values import (
     FILE,
+    MEMORY,
     NOW,
     Fields,
     alert,
@@ -78,6 +85,18 @@ from tocsin_testing.values import (
 
 REMARK = Remark(author="github:11", delivery="72d3162e-cc78-11e3-81ab-4c9367dc0958")
 """A comment of somebody who may steer a run, and how its forge told of it."""
+
+
+def _letter(_: RunId) -> Fields:
+    return {
+        "number": 7,
+        "by": "ana",
+        "reason": "the manifest is mended",
+        "service": "rca",
+        "what": "incident.opened.v1",
+        "why": "the manifest is no YAML",
+    }
+
 
 EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
     AlertAccepted: lambda _: {"alert": alert(), "incident_key": "workload|payments-api"},
@@ -109,6 +128,10 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         ),
     },
     BudgetExtended: lambda _: {"by": "ana", "surface": "console"},
+    RunEscalationRequested: lambda _: {"by": "ana", "reason": "we look ourselves"},
+    RunRerun: lambda _: {"of": RunId("r0"), "by": "ana", "reason": "the store is back"},
+    DeadLetterReplayed: _letter,
+    DeadLetterDiscarded: _letter,
     PlanDrafted: lambda run: {
         "alert": alert(),
         "hypothesis": hypothesis(),
@@ -235,6 +258,18 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "plan": plan(run_id=run),
         "explanation": hypothesis(),
     },
+    AmendmentRequested: lambda run: {
+        "by": "ana",
+        "surface": "gateway",
+        "plan_hash": plan(run_id=run).plan_hash,
+        "changes": (NewValue(path=MEMORY, new="384Mi"),),
+        "reason": "one is too little",
+    },
+    AmendmentRefused: lambda run: {
+        "by": "ana",
+        "plan_hash": plan(run_id=run).plan_hash,
+        "why": "64Gi is more than the policy allows",
+    },
     ProposalDropped: lambda _: {"remark": REMARK, "why": "the pull request holds it already"},
     RunCancelRequested: lambda _: {"by": "ana", "reason": "a drill"},
     RunFinished: lambda _: {
@@ -242,4 +277,5 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "reason": EndReason.CAUSE_UNKNOWN,
         "sentence": "Nobody knows the cause.",
     },
+    **CHAT_FIELDS,
 }

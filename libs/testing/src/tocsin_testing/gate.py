@@ -1,15 +1,15 @@
 """What stands around the gate in memory: approvals that can be opened and closed, and timers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from tocsin_contracts import Decision, RunId
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit.approval_record import RULE
-from tocsin_kit.approvals import Approval, Redeemed, Refusal, approval_id
+from tocsin_kit.approvals import LEAST_REASON, Approval, Redeemed, Refusal, approval_id
 from tocsin_kit.clock import Clock
-from tocsin_kit.quorum import Quorum
+from tocsin_kit.quorum import LOGIN, Quorum
 from tocsin_kit.timers import Timer
 from tocsin_testing.fakes import Outage
 
@@ -35,6 +35,7 @@ class FakeApprovals(Outage):
         answer: DecisionKind,
         by: str,
         reason: str,
+        break_glass: bool = False,
     ) -> Redeemed:
         """Take the decision, unless it may not be taken."""
         approval = await self.get(run_id, plan_hash)
@@ -47,7 +48,10 @@ class FakeApprovals(Outage):
             surface=surface,
             decided_at=self._clock.now(),
             reason=reason,
+            break_glass=break_glass,
         )
+        if break_glass and len(reason.strip()) < LEAST_REASON:
+            return Redeemed(Refusal.NO_REASON, None)
         taken, after = _decided(approval, answer, decision)
         self.approvals[run_id, plan_hash] = after
         return taken
@@ -65,6 +69,8 @@ class FakeGate(FakeApprovals):
         quorum: Quorum,
         *,
         askers: Iterable[str] = (),
+        owned: Mapping[str, Iterable[str]] | None = None,
+        breakers: Iterable[str] = (),
     ) -> Approval:
         """Open the approval of a plan, or return it as it stands."""
         self._answer()
@@ -77,13 +83,15 @@ class FakeGate(FakeApprovals):
             approvers=tuple(approvers),
             quorum=quorum,
             askers=tuple(askers),
+            owned={path: tuple(who) for path, who in (owned or {}).items()},
+            breakers=tuple(breakers),
         )
         return self.approvals.setdefault((run_id, plan_hash), made)
 
     async def decide_by_rule(self, run_id: RunId, plan_hash: str, rule: str) -> Redeemed:
         """Approve by a rule of the operator's, where one yes is enough."""
         found, by = await self.get(run_id, plan_hash), f"{RULE}:{rule}"
-        if found and found.quorum.people == 1:
+        if found and found.quorum.people == 1 and not found.owned:
             named = replace(found, approvers=(*found.approvers, by))
             self.approvals[run_id, plan_hash] = named
         return await self.decide(
@@ -145,13 +153,16 @@ def _decided(
 ) -> tuple[Redeemed, Approval]:
     """Return what is answered to a decision, and the approval after it."""
     needed, by, at = approval.quorum, decision.by, decision.decided_at
-    yes, said = answer is DecisionKind.GRANTED, _agreed(approval)
+    yes, said, breaks = answer is DecisionKind.GRANTED, _agreed(approval), decision.break_glass
     given = len(said | {by}) if yes else len(said)
-    alone = yes and not (said | {by}) - set(approval.askers)
-    people = max(needed.people, given + 1) if alone else needed.people
-    partial = alone or (yes and given < people and decision.surface not in needed.alone)
+    lacking = yes and not breaks and _is_lacking(approval, said | {by})
+    people = max(needed.people, given + 1) if lacking else needed.people
+    few = given < people and decision.surface not in needed.alone
+    partial = lacking or (yes and few and not breaks)
     refusal = _refusal(approval, decision)
-    if not refusal and yes and not needed.takes(decision.surface):
+    if refusal is None and breaks and not yes:
+        refusal = Refusal.NOT_GLASS
+    if not refusal and yes and not breaks and not needed.takes(decision.surface):
         refusal = Refusal.WRONG_SURFACE
     elif not refusal and partial and by in said:
         refusal = Refusal.SAID_ALREADY
@@ -167,6 +178,10 @@ def _decided(
     return Redeemed(None, state, by, at, given, people), after
 
 
+def _is_lacking(approval: Approval, said: set[str]) -> bool:
+    return said <= set(approval.askers) or bool(approval.unowned(said))
+
+
 def _agreed(approval: Approval) -> set[str]:
     refused = {approval.decided_by} if approval.state is ApprovalState.DENIED else set()
     return {one.by for one in approval.decisions} - refused
@@ -177,4 +192,7 @@ def _refusal(approval: Approval, decision: Decision) -> Refusal | None:
         return Refusal.ALREADY
     if approval.expires_at <= decision.decided_at:
         return Refusal.EXPIRED
+    if decision.break_glass:
+        login = decision.surface in LOGIN
+        return None if login and decision.by in approval.breakers else Refusal.NOT_GLASS
     return None if decision.by in approval.approvers else Refusal.NOT_ALLOWED

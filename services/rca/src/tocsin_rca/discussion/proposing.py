@@ -3,8 +3,9 @@
 import json
 import re
 
-from tocsin_contracts import ChangeOp, FieldChange, Finding, Hypothesis, RunState, Scalar
+from tocsin_contracts import FieldChange, Hypothesis, RunState, Scalar
 from tocsin_gitops import hashing
+from tocsin_kit import revaluing
 from tocsin_rca.discussion.reply import NewValue
 from tocsin_rca.discussion.talk import Talk
 
@@ -13,8 +14,7 @@ def open_fields(talk: Talk) -> tuple[FieldChange, ...]:
     """Return the changes of the plan whose value a comment may ask to be another one."""
     if hashing.is_undo(talk.plan.issue_key):
         return ()
-    changes = talk.hypothesis.finding.changes
-    return tuple(one for one in changes if one.op is ChangeOp.SET and _is_scalar(one))
+    return revaluing.open_fields(talk.hypothesis.finding)
 
 
 def proposed(talk: Talk, wanted: NewValue) -> Hypothesis | str:
@@ -31,16 +31,9 @@ def proposed(talk: Talk, wanted: NewValue) -> Hypothesis | str:
         return "the plan sets that value already"
     if not is_said(wanted.new, talk.body):
         return "the value does not stand in the comment"
-    finding = talk.hypothesis.finding
-    asked = change.model_copy(update={"new": wanted.new, "undo_of": ""})
-    changed = _with(finding, change, asked)
     told = f"{talk.remark.author} asked for {text(wanted.new)} in place of {text(change.new)}."
-    return talk.hypothesis.model_copy(
-        update={
-            "finding": changed.model_copy(update={"because": told}),
-            "remark": talk.remark,
-        }
-    )
+    changed = revaluing.revalued(talk.hypothesis.finding, change, wanted.new, told)
+    return talk.hypothesis.model_copy(update={"finding": changed, "remark": talk.remark})
 
 
 def is_said(value: Scalar, words: str) -> bool:
@@ -54,12 +47,3 @@ def is_said(value: Scalar, words: str) -> bool:
 def text(value: Scalar) -> str:
     """Return a value as people write it."""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _is_scalar(change: FieldChange) -> bool:
-    return (change.before, change.after) == (change.old, change.new)
-
-
-def _with(finding: Finding, old: FieldChange, new: FieldChange) -> Finding:
-    changes = [new if one == old else one for one in finding.changes]
-    return finding.model_copy(update={"change": changes[0], "further": tuple(changes[1:])})
