@@ -16,12 +16,15 @@ from tocsin_contracts import (
     AlertSuppressed,
     ApprovalExpired,
     CommentIgnored,
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
     FixDeployed,
     FixVerified,
     PlanSuperseded,
     PullRequestClosed,
     PullRequestCommented,
     RunFinished,
+    RunRerun,
     RunState,
     derive_id,
     schemas,
@@ -39,6 +42,9 @@ UNREAD = {
     FixDeployed: "action itself says it and goes on; the timeline shows it",
     FixVerified: "RunFinished follows it at once and is read instead",
     ApprovalExpired: "action itself says it and goes on; the record and the timeline show it",
+    RunRerun: "AlertAccepted of the new run is read instead",
+    DeadLetterReplayed: "the message that is given again is read instead",
+    DeadLetterDiscarded: "nothing follows from it; the audit shows it",
 }
 """Events that no service consumes, and why they are facts all the same."""
 

@@ -70,6 +70,7 @@ class EndReason(StrEnum):
     DENIED_BY_APPROVER = "denied_by_approver"
     APPROVAL_EXPIRED = "approval_expired"
     CANCELLED_BY_USER = "cancelled_by_user"
+    TAKEN_OVER = "taken_over"
     BRANCH_TAKEN = "branch_taken"
     CLOSED_BY_PERSON = "closed_by_person"
     CONFLICTING_PLAN = "conflicting_plan"

@@ -22,7 +22,10 @@ log = logging.get(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as it stands; its facts are the latest event of each topic."""
+    """A run as it stands: the latest event of each topic, and those of the same before it.
+
+    Of these the record keeps twenty of a topic; `forgotten` counts the others.
+    """
 
     id: RunId
     state: RunState
@@ -31,6 +34,14 @@ class Run:
     updated_at: datetime
     cancel_requested: bool
     facts: dict[str, Event]
+    past: tuple[Event, ...] = ()
+    forgotten: int = 0
+
+    @property
+    def told(self) -> list[Event]:
+        """Every fact that is kept, in the order in which they happened."""
+        known = {_content(fact): fact for fact in (*self.past, *self.facts.values())}
+        return sorted(known.values(), key=lambda fact: fact.at)
 
     def fact(self, event_type: type[E]) -> E | None:
         """Return the latest event of a type, or None if it has not happened."""
@@ -95,12 +106,13 @@ class RunReader:
         return _run(run_id, record) if "created" in record else None
 
 
+def _content(fact: Event) -> tuple[str, str]:
+    """Return what a fact says: a message that was given again says it twice."""
+    lineage = {"id", "cause", "run_version", "trace"}
+    return fact.topic, fact.model_dump_json(exclude=lineage)
+
+
 def _run(run_id: RunId, record: dict[str, str]) -> Run:
-    facts = {
-        topic: BY_TOPIC[topic].model_validate_json(body.partition("\n")[2])
-        for topic, body in _facts(record)
-        if topic in BY_TOPIC
-    }
     return Run(
         id=run_id,
         state=RunState(record.get("state", RunState.RECEIVED)),
@@ -108,10 +120,22 @@ def _run(run_id: RunId, record: dict[str, str]) -> Run:
         created_at=from_millis(record["created"]),
         updated_at=from_millis(record.get("updated", record["created"])),
         cancel_requested="cancel" in record,
-        facts=facts,
+        facts={
+            topic: BY_TOPIC[topic].model_validate_json(body.partition("\n")[2])
+            for topic, body in _named(record, "fact:")
+            if topic in BY_TOPIC
+        },
+        past=tuple(_past(record)),
+        forgotten=sum(int(count) for _, count in _named(record, "more:")),
     )
 
 
-def _facts(record: dict[str, str]) -> Iterator[tuple[str, str]]:
-    prefix = "fact:"
+def _past(record: dict[str, str]) -> Iterator[Event]:
+    for name, body in _named(record, "past:"):
+        topic = name.partition(" ")[0]
+        if topic in BY_TOPIC:
+            yield BY_TOPIC[topic].model_validate_json(body)
+
+
+def _named(record: dict[str, str], prefix: str) -> Iterator[tuple[str, str]]:
     return ((n.removeprefix(prefix), b) for n, b in record.items() if n.startswith(prefix))

@@ -90,7 +90,7 @@ class RunStore:
         self._clock = clock or SystemClock()
         self._create = Script(client, "create")
         self._begin = Script(client, "begin")
-        self._commit = Script(client, "commit")
+        self._commit = Script(client, "commit", "facts")
         self._renew = Script(client, "renew")
         self._release = Script(client, "release")
         self._pulls = Pulls(client, ttl_days)
@@ -99,10 +99,11 @@ class RunStore:
     async def create(self, event: Event) -> None:
         """Make the record of a run that an event starts; doing it again changes nothing."""
         key, now = keys.run(event.run_id), self._now()
-        at, body = fact(event)
+        head, body = fact(event)
+        stored = f"{head}\n{body}"
         await self._create(
             [key],
-            [RunState.RECEIVED.value, now, f"fact:{event.topic}", f"{at}\n{body}", self._ttl_ms],
+            [RunState.RECEIVED.value, now, f"fact:{event.topic}", stored, self._ttl_ms],
             ("ZADD", keys.RUNS, "NX", now, event.run_id),
             ("ZREMRANGEBYSCORE", keys.RUNS, "-inf", now - self._ttl_ms),
         )
@@ -189,8 +190,8 @@ class RunStore:
 
 
 def fact(event: Event) -> tuple[str, str]:
-    """Return when an event happened, in ms, and the event; of two the record keeps the later."""
-    return str(millis(event.at)), event.model_dump_json()
+    """Return when an event happened, in ms, with its id, and the event, as a record keeps it."""
+    return f"{millis(event.at)} {event.id}", event.model_dump_json()
 
 
 def _pack(outgoing: Sequence[Event]) -> str:

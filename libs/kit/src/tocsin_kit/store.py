@@ -69,11 +69,14 @@ def pipeline(client: Redis) -> Pipeline:
 
 
 class Script:
-    """One Lua file, run atomically on the keys of one slot."""
+    """One Lua file, after those it builds on, run atomically on the keys of one slot."""
 
-    def __init__(self, client: Redis, name: str) -> None:
+    def __init__(self, client: Redis, name: str, *after: str) -> None:
         self._name = name
-        self._source = files("tocsin_kit").joinpath(f"lua/{name}.lua").read_text(encoding="utf-8")
+        folder = files("tocsin_kit").joinpath("lua")
+        self._source = "".join(
+            folder.joinpath(f"{part}.lua").read_text(encoding="utf-8") for part in (*after, name)
+        )
         self._digest = hashlib.sha1(self._source.encode(), usedforsecurity=False).hexdigest()
         self._pipeline = pipeline(client)
 

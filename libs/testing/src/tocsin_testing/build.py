@@ -24,6 +24,8 @@ from tocsin_contracts import (
     ChangeProposed,
     CommentAnswered,
     CommentIgnored,
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
     Event,
     FixDeployed,
     FixIneffective,
@@ -46,7 +48,9 @@ from tocsin_contracts import (
     RelatedAlert,
     RunCancelRequested,
     RunEscalated,
+    RunEscalationRequested,
     RunFinished,
+    RunRerun,
     RunState,
     RunSuperseded,
     StormEnded,
@@ -193,6 +197,10 @@ approval_reminded = partial(event, ApprovalReminded)
 approval_requested = partial(event, ApprovalRequested)
 budget_exhausted = partial(event, BudgetExhausted)
 budget_extended = partial(event, BudgetExtended)
+run_escalation_requested = partial(event, RunEscalationRequested)
+run_rerun = partial(event, RunRerun)
+dead_letter_replayed = partial(event, DeadLetterReplayed)
+dead_letter_discarded = partial(event, DeadLetterDiscarded)
 change_proposed = partial(event, ChangeProposed)
 comment_answered = partial(event, CommentAnswered)
 comment_ignored = partial(event, CommentIgnored)
