@@ -230,7 +230,7 @@ async def storm(bench: Bench) -> None:
     """Send as many alerts of one workload, then of as many workloads, and look for each."""
     many = bench.size.storm
     async with store.connect(bench.valkey.url) as redis:
-        before = await redis.zcard(keys.RUNS)
+        before = await redis.zcard(keys.runs())
         for what, requests in (("one key", repeat(webhook(STORM))), ("as many", bench.new())):
             answers = await load.fire(
                 bench.ingest.port, islice(requests, many), connections=CONNECTIONS
@@ -240,7 +240,7 @@ async def storm(bench: Bench) -> None:
             print(
                 f"| {many} alerts, {what} | {took:.1f} s | p99 {p99:.0f} ms | {refused} refused |"
             )
-        runs = await redis.zcard(keys.RUNS) - before
+        runs = await redis.zcard(keys.runs()) - before
         counted = await _counted(redis)
     print(f"| found in the store | {runs} runs of {many + 1} | {counted} of {many} counted | |")
 

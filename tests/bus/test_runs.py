@@ -292,7 +292,7 @@ async def test_no_key_of_a_run_is_kept_for_ever(runs, redis):
     begin = await runs.begin(OPENED, "rca", INVESTIGATE)
     await runs.commit(begin.lease, INVESTIGATE, OPENED, [FORMED])
     await runs.begin(FORMED, "validation", VALIDATE)
-    held = [key async for key in redis.scan_iter("tocsin:*") if key != keys.RUNS]
+    held = [key async for key in redis.scan_iter("tocsin:*") if key != keys.runs()]
     assert {key: await redis.ttl(key) > 0 for key in held} == dict.fromkeys(held, True)
 
 

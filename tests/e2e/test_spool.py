@@ -92,7 +92,7 @@ async def receiving(nats, valkey, folder):
 async def stored(redis_url):
     """Count the runs by what their alerts are about."""
     async with store.connect(redis_url) as redis:
-        runs = await redis.zrange(keys.RUNS, 0, -1)
+        runs = await redis.zrange(keys.runs(), 0, -1)
         facts = [await redis.hget(keys.run(run), "fact:alert.accepted.v1") for run in runs]
     events = [json.loads(fact.split("\n", 1)[1]) for fact in facts if fact]
     return Counter(event["alert"]["workload"]["name"] for event in events)

@@ -1,6 +1,9 @@
 """Key names: what one script touches lies in one slot, and no label can break out of a name."""
 
+import contextvars
+import inspect
 import re
+from datetime import date
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +13,29 @@ from tocsin_kit import keys
 
 def slot(key):
     return re.search(r"\{(.*?)\}", key)[1]
+
+
+def every_key():
+    made = []
+    for name, function in inspect.getmembers(keys, inspect.isfunction):
+        if function.__module__ == keys.__name__ and name[0] != "_" and name != "use_prefix":
+            kinds = [one.annotation for one in inspect.signature(function).parameters.values()]
+            given = [{int: 1, date: date(2026, 1, 1)}.get(kind, "a:b") for kind in kinds]
+            made.append(function(*given))
+    return made
+
+
+def test_no_key_lacks_the_prefix_of_its_deployment():
+    def other():
+        keys.use_prefix("other")
+        return every_key()
+
+    ours, theirs = every_key(), contextvars.copy_context().run(other)
+    above = ("a:b:alerts",)  # a name that is built on the key of its record
+    assert [key for key in ours if not key.startswith("tocsin:") and key not in above] == []
+    assert [key for key in theirs if not key.startswith("other:") and key not in above] == []
+    assert len(ours) > 20
+    assert set(ours) & set(theirs) <= {*above}
 
 
 def test_every_key_of_a_run_lies_in_its_slot():

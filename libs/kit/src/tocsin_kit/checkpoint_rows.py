@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
 
-_PREFIX = "tocsin:ck:"
+from tocsin_kit import keys
+
 _ROWS = ":rows"
 _IN_FIELD = "\x1f"
 
@@ -23,15 +24,16 @@ class ThreadKeys:
     def of(cls, thread_id: str) -> Self:
         """Name the hashes of `<run>:<service>:<attempt>`; an id without a colon is its own run."""
         run, colon, rest = thread_id.partition(":")
-        base = f"{_PREFIX}{{{run}}}{colon}{rest}"
+        base = keys.checkpoints(run, f"{colon}{rest}")
         return cls(rows=f"{base}{_ROWS}", blobs=f"{base}:blobs", writes=f"{base}:writes")
 
     def __iter__(self) -> Iterator[str]:
         return iter((self.rows, self.blobs, self.writes))
 
 
-EVERY_ROWS_KEY = f"{_PREFIX}{{*}}*{_ROWS}"
-"""The pattern that finds every thread of a store."""
+def every_rows_key() -> str:
+    """Return the pattern that finds every thread of a deployment."""
+    return f"{keys.checkpoints('*', '*')}{_ROWS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Address:
 
 def thread_of(rows_key: str) -> str:
     """Return the thread that a rows key belongs to."""
-    tagged = rows_key.removeprefix(_PREFIX).removesuffix(_ROWS)
+    tagged = rows_key.removeprefix(keys.checkpoints("", "").removesuffix("{}")).removesuffix(_ROWS)
     return tagged.removeprefix("{").replace("}", "", 1)
 
 

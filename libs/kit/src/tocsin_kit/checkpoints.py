@@ -21,9 +21,9 @@ from redis.commands.core import AsyncScript
 from tocsin_kit import keys
 from tocsin_kit.checkpoint_cells import Codec, orphans, strict_serializer
 from tocsin_kit.checkpoint_rows import (
-    EVERY_ROWS_KEY,
     Address,
     ThreadKeys,
+    every_rows_key,
     newest_first,
     older,
     row_of,
@@ -187,7 +187,7 @@ class RedisSaver(BaseCheckpointSaver[str]):
         return self._lease_key(thread_id)
 
     async def _thread_ids(self) -> list[str]:
-        found = self._client.scan_iter(match=EVERY_ROWS_KEY, count=500)
+        found = self._client.scan_iter(match=every_rows_key(), count=500)
         return [thread_of(rows.decode()) async for rows in found]
 
     async def _addresses(self, thread_id: str) -> list[Address]:

@@ -5,7 +5,7 @@ from typing import Self
 
 from redis.asyncio import Redis
 
-from tocsin_kit import store
+from tocsin_kit import keys, store
 from tocsin_kit.bus import Bus
 from tocsin_kit.run_view import RunReader
 from tocsin_kit.runs import RunStore
@@ -25,6 +25,7 @@ class Parts:
     @classmethod
     def of(cls, settings: ServiceSettings, *, moves_runs: bool) -> Self:
         """Make the parts from settings; `moves_runs` is for services that own run states."""
+        keys.use_prefix(settings.redis_prefix)
         redis = store.connect(settings.redis_url)
         runs = RunStore(
             redis,

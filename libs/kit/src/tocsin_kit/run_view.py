@@ -81,7 +81,7 @@ class RunReader:
 
     async def _ids(self, first: int, after: int, state: RunState | None) -> list[RunId]:
         async with translated("list runs"):
-            page: list[Any] = await self._client.zrevrange(keys.RUNS, first, after - 1)
+            page: list[Any] = await self._client.zrevrange(keys.runs(), first, after - 1)
             if state is None:
                 return [RunId(str(run_id)) for run_id in page]
             pipe = self._client.pipeline(transaction=False)

@@ -104,8 +104,8 @@ class RunStore:
         await self._create(
             [key],
             [RunState.RECEIVED.value, now, f"fact:{event.topic}", stored, self._ttl_ms],
-            ("ZADD", keys.RUNS, "NX", now, event.run_id),
-            ("ZREMRANGEBYSCORE", keys.RUNS, "-inf", now - self._ttl_ms),
+            ("ZADD", keys.runs(), "NX", now, event.run_id),
+            ("ZREMRANGEBYSCORE", keys.runs(), "-inf", now - self._ttl_ms),
         )
 
     async def begin(self, event: Event, service: str, allowed: Move) -> Begin:

@@ -15,6 +15,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from tocsin_kit import keys
 from tocsin_kit.errors import PermanentError
 
 CONFIG_VARIABLE = "TOCSIN_CONFIG"
@@ -78,6 +79,11 @@ class ServiceSettings(BaseSettings):
 
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="Event bus.")
     redis_url: str = Field(default="redis://127.0.0.1:6379/0", description="Run store.")
+    redis_prefix: str = Field(
+        default=keys.PREFIX,
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$",
+        description="What keys in the store begin with; deployments that share one differ in it.",
+    )
     host: str = Field(default="127.0.0.1", description="Address that the HTTP port binds to.")
     log_level: LogLevel = Field(
         default=LogLevel.INFO, description="Least level that is written to the console."

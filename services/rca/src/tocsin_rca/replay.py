@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, ValidationError
 
 from tocsin_agents.budget import Budget
 from tocsin_contracts import RunId, Value
-from tocsin_kit import logging, store
+from tocsin_kit import keys, logging, store
 from tocsin_kit.errors import PermanentError, TocsinError
 from tocsin_kit.recordings import Recordings, Transcripts
 from tocsin_kit.untrusted import line
@@ -145,6 +145,7 @@ async def _further(
 
 
 async def _replay(run_id: RunId, attempt: int, settings: Settings) -> ReplayedRun:
+    keys.use_prefix(settings.redis_prefix)
     client = store.connect(settings.redis_url, text=False)
     most = max(settings.max_rca_attempts, MOST_ATTEMPTS)
     attempts = [attempt] if attempt else range(1, most + 1)
