@@ -71,3 +71,9 @@ async def test_a_bus_that_is_away_may_come_back():
 
 async def other(js, durable, **changes) -> ConsumerConfig:
     return (await js.consumer_info(FACTS, durable)).config.evolve(**changes)
+
+
+async def test_streams_are_kept_on_as_many_servers_as_asked_for_or_not_made(nats_url, js):
+    with pytest.raises(PermanentError, match="replicas > 1 not supported in non-clustered mode"):
+        await ensure(nats_url, ack_wait=10, replicas=3)
+    assert (await js.account_info()).streams == 0

@@ -11,7 +11,7 @@ import yaml
 
 from tocsin_testing.kube_api import KubeApi, kubeconfig, serving
 
-SCRIPT = Path(__file__).parents[2] / "deploy" / "kubernetes" / "kubeconfig.sh"
+SCRIPT = Path(__file__).parents[2] / "deploy" / "k8s" / "reader" / "kubeconfig.sh"
 
 pytestmark = [
     pytest.mark.e2e,

@@ -1,4 +1,4 @@
-"""What deploy/kubernetes lets Tocsin see is what it asks for, and never a Secret or a right."""
+"""What deploy/k8s/reader lets Tocsin see is what it asks for, and never a Secret or a right."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import yaml
 from tocsin_cluster.api_versions import API_VERSIONS
 from tocsin_testing.kube_api import plural
 
-FOLDER = Path(__file__).parents[3] / "deploy" / "kubernetes"
+FOLDER = Path(__file__).parents[3] / "deploy" / "k8s" / "reader"
 OBJECTS = {
     one["kind"]: one for one in yaml.safe_load_all((FOLDER / "reader.yaml").read_text("utf-8"))
 }

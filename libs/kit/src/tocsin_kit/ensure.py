@@ -6,7 +6,7 @@ import nats
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import ConsumerConfig, StreamConfig
-from nats.js.errors import NotFoundError
+from nats.js.errors import APIError, NotFoundError
 
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.topology import CONSUMERS, STREAMS, Consumer, consumer_config
@@ -25,8 +25,12 @@ STREAM_FIELDS = (
 CONSUMER_FIELDS = ("filter_subject", "ack_policy", "ack_wait", "max_deliver", "max_ack_pending")
 
 
-async def ensure(nats_url: str, *, ack_wait: float, accept: bool = False) -> tuple[str, ...]:
+async def ensure(
+    nats_url: str, *, ack_wait: float, accept: bool = False, replicas: int = 1
+) -> tuple[str, ...]:
     """Create missing streams and consumers and return what was done, a line each.
+
+    New streams are kept on as many servers as `replicas` says; those that exist stay as they are.
 
     Something that exists with other settings is drift: it is refused with every difference named,
     unless `accept` says that it should be changed to ours.
@@ -42,16 +46,20 @@ async def ensure(nats_url: str, *, ack_wait: float, accept: bool = False) -> tup
         )
     except (OSError, NatsError) as error:
         raise TransientError(f"NATS at {nats_url!r} does not answer: {error}") from error
+    owner = _Owner(client.jetstream(timeout=10), accept=accept, replicas=replicas)
     try:
-        return await _Owner(client.jetstream(timeout=10), accept=accept).all(ack_wait)
+        return await owner.all(ack_wait)
+    except APIError as error:
+        raise PermanentError(f"NATS at {nats_url!r} refuses it: {error.description}") from error
     finally:
         await client.close()
 
 
 class _Owner:
-    def __init__(self, js: JetStreamContext, *, accept: bool) -> None:
+    def __init__(self, js: JetStreamContext, *, accept: bool, replicas: int) -> None:
         self._js = js
         self._accept = accept
+        self._replicas = replicas
         self._drift: list[str] = []
         self._done: list[str] = []
 
@@ -73,7 +81,7 @@ class _Owner:
         try:
             found = (await self._js.stream_info(name)).config
         except NotFoundError:
-            await self._js.add_stream(wanted)
+            await self._js.add_stream(wanted.evolve(num_replicas=self._replicas))
             self._done.append(f"created stream {name}")
             return
         if drift := _differences(wanted, found, STREAM_FIELDS):

@@ -13,9 +13,15 @@ def apply(
     accept: Annotated[
         bool, typer.Option("--accept", help="Change what differs; without it nothing is changed.")
     ] = False,
+    replicas: Annotated[
+        int, typer.Option("--replicas", min=1, max=5, help="Servers that keep each new stream.")
+    ] = 1,
 ) -> None:
     """Create what is missing on TOCSIN_NATS_URL, and name what differs."""
     settings = Settings.load()
-    done = asyncio.run(ensure(settings.nats_url, ack_wait=settings.ack_wait, accept=accept))
+    applied = ensure(
+        settings.nats_url, ack_wait=settings.ack_wait, accept=accept, replicas=replicas
+    )
+    done = asyncio.run(applied)
     for line in done or ("everything is as it should be",):
         typer.echo(line)
