@@ -1,12 +1,13 @@
 """Runs as people look at them."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from tocsin_contracts import EVENTS, AlertStatus, CheckVerdict, Incident, Severity
+from tocsin_contracts import EVENTS, AlertStatus, CheckVerdict, ForgeAuthor, Incident, Severity
 from tocsin_contracts.views import RunView
-from tocsin_gateway import views
+from tocsin_gateway import telling, views
 from tocsin_kit.tally import Member, Tally
 from tocsin_testing import build
 from tocsin_testing.build import NOW
@@ -114,7 +115,7 @@ def test_the_timeline_is_in_the_order_things_happened():
 
 @pytest.mark.parametrize("event_type", EVENTS, ids=lambda event: event.topic)
 def test_every_event_is_a_sentence_in_the_timeline(event_type):
-    assert " " in views.sentence(build.event(event_type))
+    assert " " in telling.sentence(build.event(event_type))
 
 
 def test_a_view_survives_the_way_to_the_command_line():
@@ -163,3 +164,48 @@ def test_a_run_without_a_certain_cause_shows_what_was_seen_until_a_cause_is_foun
     later = build.hypothesis_formed(at=NOW + timedelta(seconds=1))
     assert shown(found, later).inconclusive is None
     assert shown().inconclusive is None
+
+
+def test_every_fact_of_a_kind_is_told_once_and_a_second_plan_is_seen():
+    plans = [build.plan_drafted(id=f"p{n}", at=NOW + timedelta(seconds=n)) for n in (1, 2)]
+    again = plans[1].model_copy(update={"id": "given again", "cause": "a letter"})
+    run = build.run(ACCEPTED, again, past=(plans[0], plans[1]))
+    topics = [entry.topic for entry in telling.timeline(run)]
+    assert topics == [ACCEPTED.topic, plans[0].topic, plans[1].topic]
+
+
+def test_a_merge_is_told_once_and_by_the_name_of_who_did_it():
+    at = NOW + timedelta(minutes=1)
+    received = build.forge_event_received(author=ForgeAuthor(id="8", login="ann"))
+    merged = build.pull_request_merged(url=received.url, by="8", at=at)
+    told = telling.timeline(build.run(ACCEPTED, received, merged))
+    assert [entry.text for entry in told[1:]] == [f"{received.url} was merged by ann."]
+
+
+def test_alerts_of_one_name_are_told_by_what_differs():
+    def one(pod):
+        labels = {"pod": pod, "namespace": "payments", "uid": pod * 2}
+        return build.alert(fingerprint=pod, title="KubePodCrashLooping", labels=labels)
+
+    accepted = build.alert_accepted(alert=one("a"))
+    later = [
+        build.alert_repeated(id=pod, alert=one(pod), at=NOW + timedelta(seconds=1))
+        for pod in ("b", "c")
+    ]
+    run = build.run(accepted, later[1], past=(later[0],))
+    assert [entry.text.partition(" ")[2][:45] for entry in telling.timeline(run)] == [
+        "KubePodCrashLooping (pod a, uid aa) opened th",
+        "KubePodCrashLooping (pod b, uid bb) still fir",
+        "KubePodCrashLooping (pod c, uid cc) still fir",
+    ]
+    tally = replace(
+        TALLY,
+        members=(
+            Member("b", "KubePodCrashLooping", AlertStatus.FIRING, Severity.INFO, NOW, None, NOW),
+        ),
+    )
+    assert views.detail(run, None, tally).members[0].differs == "pod b, uid bb"
+
+
+def test_what_a_record_had_no_room_for_is_counted():
+    assert views.detail(build.run(ACCEPTED, forgotten=7), None).untold == 7

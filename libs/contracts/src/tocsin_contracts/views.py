@@ -43,6 +43,7 @@ class MemberView(Value):
     starts_at: AwareDatetime | None = None
     ends_at: AwareDatetime | None = None
     last_seen: AwareDatetime
+    differs: str = Field(default="", description="What tells it from the others, such as its pod.")
 
 
 class RunSummary(Value):
@@ -164,6 +165,9 @@ class RunView(RunSummary):
     pull_request: PullRequestView | None = None
     finished: FinishedView | None = None
     timeline: tuple[TimelineEntry, ...] = ()
+    untold: int = Field(
+        default=0, ge=0, description="Facts that were too many: of each kind the newest are kept."
+    )
 
 
 class RunPage(Value):

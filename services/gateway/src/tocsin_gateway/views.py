@@ -6,34 +6,17 @@ from dataclasses import asdict
 from tocsin_contracts import (
     AlertAccepted,
     AlertRepeated,
-    AlertResolved,
-    AlertSuppressed,
-    ApprovalDenied,
-    ApprovalEscalated,
-    ApprovalExpired,
-    ApprovalGranted,
-    ApprovalRecorded,
-    ApprovalReminded,
-    ApprovalRequested,
     BudgetExhausted,
     BudgetExtended,
-    Event,
     HypothesisFormed,
     HypothesisRejected,
-    IncidentOpened,
     InvestigationInconclusive,
     ModelUse,
-    Novelty,
     PlanDrafted,
-    PlanStale,
     RelatedAlert,
-    RunCancelRequested,
     RunEscalated,
     RunFinished,
     RunState,
-    RunSuperseded,
-    StormEnded,
-    StormStarted,
 )
 from tocsin_contracts.views import (
     ApprovalView,
@@ -43,21 +26,12 @@ from tocsin_contracts.views import (
     MemberView,
     RunSummary,
     RunView,
-    TimelineEntry,
 )
-from tocsin_gateway import pulls
+from tocsin_gateway import pulls, telling
 from tocsin_gateway.triage import triage
 from tocsin_kit.approvals import Approval
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
-
-_NOVELTIES = {
-    Novelty.NOTHING: "still fires",
-    Novelty.ALERT: "fires too",
-    Novelty.EPISODE: "fires again",
-    Novelty.SEVERITY: "became more severe",
-    Novelty.TEXT: "says something else",
-}
 
 
 def incident_key(run: Run) -> str:
@@ -110,7 +84,7 @@ def detail(
         **line.model_dump(),
         alert=(tally and tally.alert) or accepted.alert,
         incident_parts=accepted.alert.incident.parts if accepted.alert.incident else {},
-        members=tuple(MemberView(**asdict(one)) for one in tally.members) if tally else (),
+        members=_members(run, tally),
         triage=triage(run, news),
         budget=budget(run),
         model_use=model_use(run),
@@ -121,7 +95,17 @@ def detail(
         approval=approval_view(approval) if approval else None,
         pull_request=pulls.view(run),
         finished=FinishedView.model_validate(finished.model_dump()) if finished else None,
-        timeline=timeline(run),
+        timeline=telling.timeline(run),
+        untold=run.forgotten,
+    )
+
+
+def _members(run: Run, tally: Tally | None) -> tuple[MemberView, ...]:
+    """Return the alerts of a run, each with what tells it from the others."""
+    differs = telling.differences(run)
+    return tuple(
+        MemberView(**asdict(one), differs=differs.get(one.fingerprint, ""))
+        for one in (tally.members if tally else ())
     )
 
 
@@ -179,69 +163,3 @@ def approval_view(approval: Approval) -> ApprovalView:
         required=approval.required,
         decisions=approval.decisions,
     )
-
-
-def timeline(run: Run) -> tuple[TimelineEntry, ...]:
-    """Return the run's facts in the order they happened, a sentence each."""
-    facts = sorted(run.facts.values(), key=lambda fact: fact.at)
-    return tuple(
-        TimelineEntry(at=fact.at, topic=fact.topic, producer=fact.producer, text=sentence(fact))
-        for fact in facts
-    )
-
-
-def sentence(fact: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one flat line per event
-    """Say a fact in a sentence."""
-    match fact:
-        case AlertAccepted():
-            return f"Alert {fact.alert.title} opened the run."
-        case AlertRepeated():
-            news = f"Alert {fact.alert.title} {_NOVELTIES[fact.novelty]}"
-            return f"{news}; {fact.occurrences} deliveries so far."
-        case AlertResolved():
-            return f"Alert {fact.alert.title} cleared; {fact.still_firing} still firing."
-        case IncidentOpened():
-            return "Triage let the investigation begin."
-        case AlertSuppressed():
-            return f"Suppressed: {fact.rule}."
-        case RunSuperseded():
-            return f"Run {fact.into} looks after it: {fact.why}."
-        case StormStarted():
-            return f"A storm: {fact.new_runs} new runs in {fact.window_seconds:g} s."
-        case StormEnded():
-            return f"The storm is over: it was {fact.new_runs} runs."
-        case HypothesisFormed():
-            return fact.hypothesis.finding.summary
-        case InvestigationInconclusive():
-            return f"No cause to act on: {fact.why}"
-        case BudgetExhausted():
-            return f"The investigation asks for a larger budget: {fact.exhausted}."
-        case BudgetExtended():
-            return f"{fact.by} {'extended' if fact.granted else 'did not extend'} the budget."
-        case PlanDrafted():
-            return f"Plan {fact.plan.short_hash} drafted: {fact.plan.title}"
-        case HypothesisRejected():
-            failed = [check.check for check in fact.checks if check.verdict != "pass"]
-            return f"The hypothesis was rejected by: {', '.join(failed)}."
-        case ApprovalRequested():
-            return f"Plan {fact.plan.short_hash} waits for a decision."
-        case ApprovalReminded():
-            return "Half of the time is over, and nobody has decided."
-        case ApprovalEscalated():
-            return f"Nobody has decided, so {', '.join(fact.approvers)} may too."
-        case ApprovalRecorded():
-            return f"{fact.decision.by} said yes, {fact.given} of {fact.required}."
-        case ApprovalGranted():
-            return f"Approved by {fact.decision.by}."
-        case ApprovalDenied():
-            return f"Rejected by {fact.decision.by}: {fact.decision.reason or 'no reason given'}"
-        case ApprovalExpired():
-            return "Nobody decided in time."
-        case PlanStale():
-            return f"The plan is stale: {fact.why}"
-        case RunCancelRequested():
-            return f"{fact.by} asked to stop the run."
-        case RunEscalated() | RunFinished():
-            return fact.sentence
-        case _:
-            return pulls.sentence(fact) or fact.topic

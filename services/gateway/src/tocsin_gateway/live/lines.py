@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from tocsin_contracts import Alert, Event, RunId
 from tocsin_contracts.feed import FactView
-from tocsin_gateway import views
+from tocsin_gateway import telling
 from tocsin_kit.feed import Fact
 
 MOST_RUNS = 10_000
@@ -33,7 +33,7 @@ class Lines:
             state=event.state,
             severity=alert.severity if alert else None,
             title=alert.title if alert else "",
-            text=views.sentence(event),
+            text=telling.sentence(event),
         )
 
     def _alert(self, event: Event) -> Alert | None:
