@@ -5,7 +5,7 @@ import pytest
 from tocsin_agents.limits.budgets import Limits
 from tocsin_agents.models import litellm_client
 from tocsin_kit.errors import NEVER_STARTS, PermanentError
-from tocsin_rca import app
+from tocsin_rca import app, assembly
 from tocsin_rca.__main__ import main
 from tocsin_rca.settings import Settings
 
@@ -52,7 +52,7 @@ def test_what_a_model_cannot_work_with_ends_the_start(tmp_path, monkeypatch):
 def test_instructions_that_cannot_be_read_end_the_start(tmp_path):
     file = tmp_path / "global.md"
     with pytest.raises(PermanentError, match="cannot be read"):
-        app.taught(Settings(instructions_file=file))
+        assembly.taught(Settings(instructions_file=file))
     file.write_text("Be brief.")
-    assert app.taught(Settings(instructions_file=file)).instructions
-    assert app.taught(Settings()).instructions == ""
+    assert assembly.taught(Settings(instructions_file=file)).instructions
+    assert assembly.taught(Settings()).instructions == ""

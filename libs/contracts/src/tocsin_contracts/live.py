@@ -83,11 +83,18 @@ class ToolAnswered(LiveEvent):
     ref: str = Field(default="", description="Finds the whole output.")
 
 
+class ChatMoved(LiveEvent):
+    """A chat has a new frame: look. Whoever misses it looks a little later anyway."""
+
+    kind: ClassVar[str] = "chat-moved"
+
+
 LIVE_EVENTS: tuple[type[LiveEvent], ...] = (
     TextWritten,
     ModelCalled,
     ToolCalled,
     ToolProgressed,
     ToolAnswered,
+    ChatMoved,
 )
 """Every kind there is."""

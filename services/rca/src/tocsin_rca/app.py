@@ -10,12 +10,9 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from tocsin_agents.budget import Budget
-from tocsin_agents.instructions.file import InstructionsFile
 from tocsin_agents.loop.engine import Engine
-from tocsin_agents.loop.state import TYPES
-from tocsin_agents.models import litellm_client, roles
+from tocsin_agents.models import roles
 from tocsin_agents.models.roles import ModelRole
-from tocsin_agents.skills.folder import NoSkills, SkillFolder
 from tocsin_agents.tools.catalogue import Catalogue
 from tocsin_agents.tools.modes import Mode
 from tocsin_cluster import connecting
@@ -32,6 +29,7 @@ from tocsin_contracts import (
     TieAnswer,
     TieAsked,
 )
+from tocsin_contracts.chat import ChatAsked
 from tocsin_gitops import config, secrets
 from tocsin_gitops.repositories import Repositories, repositories
 from tocsin_kit.answered import Answered
@@ -40,19 +38,16 @@ from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.late_news import LateNews
-from tocsin_kit.ledger import RedisLedger
-from tocsin_kit.logging import secrets_of
 from tocsin_kit.moves import move
-from tocsin_kit.outputs import RedisOutputs
 from tocsin_kit.parts import Parts
 from tocsin_kit.recordings import Recordings, Transcripts
-from tocsin_kit.redaction import Redactor
 from tocsin_kit.runs_about import RunsAbout
 from tocsin_kit.service import Service
 from tocsin_kit.steering import Steering
 from tocsin_kit.topology import TimerKind
 from tocsin_mcp.servers import Servers
-from tocsin_rca import analyzers, graph, tools
+from tocsin_rca import analyzers, assembly, graph, tools
+from tocsin_rca.assembly import Equipment
 from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.discussion import choosing
 from tocsin_rca.discussion.answering import CommentHandlers
@@ -94,12 +89,14 @@ def build(flags: Sequence[str] = ()) -> Service:
     nodes = Nodes(seen, analyzers.load(), budget, news, recordings)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
-    thinking = _thinking(settings, parts, seen, servers, source)
+    with_ = assembly.equipment(settings, parts, seen, servers, source)
+    thinking = _thinking(settings, parts, seen, with_)
     further = _further(settings, parts, seen, thinking) if thinking else None
     handlers = Handlers(asking, settings.max_rca_attempts, further)
     listen(parts.bus, parts.reader, handlers, Listeners(news), stoppable=further is None)
     comments = _comments(settings, parts, thinking)
     parts.bus.on(ForgeEventReceived, comments.on_forge_event, move(*OPEN_STATES))
+    parts.bus.watch(ChatAsked, assembly.chat(settings, parts, seen, with_).on_chat_asked)
     return Service(
         settings=settings,
         port=settings.rca_port,
@@ -136,29 +133,17 @@ class Thinking:
 
 
 def _thinking(
-    settings: Settings, parts: Parts, seen: World, servers: Servers, source: Repositories
+    settings: Settings, parts: Parts, seen: World, with_: Equipment | None
 ) -> Thinking | None:
-    """Return what a model is asked through; None if no model is set."""
+    """Return what a model is asked through about alerts; None if no model is set for that."""
     model = roles.model(settings, ModelRole.RCA)
-    if model is None:
+    if model is None or with_ is None:
         return None
-    litellm_client.warm_up()
-    others, hidden = outside.toolsets(settings, servers), secrets.known(source.gitops, os.environ)
-    redactor = Redactor(secrets_of(settings) | hidden)
+    equipped = with_
 
     def catalogue(fleet: Fleet) -> Catalogue:
-        known = tools.registry(
-            fleet, seen.history, source, source.gitops, settings.toolsets, outside=others
-        )
-        return tools.catalogue(known, Mode.ASK, redactor)
+        return tools.catalogue(equipped.toolsets(fleet), Mode.ASK, equipped.redactor)
 
-    catalogue(Fleet((), seen.clock.now))  # a toolset that cannot be loaded ends the start
-    engine = replace(
-        taught(settings),
-        limits=settings.investigation_limits,
-        ledger=RedisLedger(parts.redis),
-        outputs=RedisOutputs(parts.raw_redis, redactor),
-    )
     days = settings.record_days
     transcripts = Transcripts(parts.raw_redis, days) if days else None
     below = tuple(name for name, one in settings.external_agents.items() if one.sub_agent)
@@ -171,8 +156,8 @@ def _thinking(
         below,
         settings.cluster_instructions,
     )
-    broadcasting = Broadcasting(parts.bus, redactor, seen.clock)
-    return Thinking(engine, scenes, saver(parts.raw_redis, *TYPES), broadcasting.of)
+    broadcasting = Broadcasting(parts.bus, equipped.redactor, seen.clock)
+    return Thinking(equipped.engine, scenes, equipped.kept, broadcasting.of)
 
 
 def _further(settings: Settings, parts: Parts, seen: World, thinking: Thinking) -> Further:
@@ -209,15 +194,6 @@ def _ties(
         parts.bus, TieAsked.subject, TieAsked, chooser.choose, seconds=choosing.SECONDS
     )
     return (answering,)
-
-
-def taught(settings: Settings) -> Engine:
-    """Return an engine that knows what agents are told beside their own instructions."""
-    folder, file = settings.skills_dir, settings.instructions_file
-    return Engine(
-        skills=SkillFolder(folder) if folder else NoSkills(),
-        instructions=InstructionsFile(file) if file else "",
-    )
 
 
 def reading(settings: Settings) -> Repositories:

@@ -14,7 +14,7 @@ from tocsin_kit import keys, logging, store
 from tocsin_kit.errors import PermanentError, TocsinError
 from tocsin_kit.recordings import Recordings, Transcripts
 from tocsin_kit.untrusted import line
-from tocsin_rca import app, collectors
+from tocsin_rca import assembly, collectors
 from tocsin_rca.analyzers import analyze, load
 from tocsin_rca.collectors import alerts
 from tocsin_rca.evidence.comparison import Summary, differences, summary
@@ -131,7 +131,7 @@ async def _further(
     settings: Settings,
 ) -> Replayed:
     """Add what the model's investigation comes to."""
-    found = await asked_again(recording, known, said, app.taught(settings))
+    found = await asked_again(recording, known, said, assembly.taught(settings))
     before = (f"the analyzers: {one}" for one in replayed.differences)
     return replayed.model_copy(
         update={

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
-from tocsin_agents.limits.budgets import Limits
+from tocsin_agents.limits.budgets import Limit, Limits
 from tocsin_agents.models.settings import ModelSettings
 from tocsin_agents.remote.config import ExternalAgent
 from tocsin_cluster.settings import ClusterSettings
@@ -42,6 +42,12 @@ class Settings(ClusterSettings, ModelSettings):
     investigation_limits: Limits = Field(
         default=Limits(),
         description="What a model may spend on a run, a source and a day: docs/agents.md#limits.",
+    )
+    chat_limits: Limits = Field(
+        default=Limits(
+            run=Limit(model_calls=15, tool_calls=30, tokens=200_000, seconds=300), soft=None
+        ),
+        description="What a model may spend on a question in a chat: docs/agents.md#limits.",
     )
     skills_dir: Path | None = Field(
         default=None,
@@ -98,10 +104,17 @@ class Settings(ClusterSettings, ModelSettings):
         default=(), description="Hosts, or host:port, whose pages alerts may name as their runbook."
     )
 
-    @field_validator("investigation_limits", mode="before")
+    @field_validator("investigation_limits", "chat_limits", mode="before")
     @classmethod
-    def _of_a_run(cls, given: Any) -> Any:
+    def _of_a_run(cls, given: Any, info: ValidationInfo) -> Any:
         """Keep the limits of a run that are not named: to leave one out is no way to lift it."""
         if not isinstance(given, Mapping) or not isinstance(given.get("run"), Mapping):
             return given
-        return {**given, "run": {**Limits().run.model_dump(), **given["run"]}}
+        usual: Limits = cls.model_fields[info.field_name or ""].default
+        return {**given, "run": {**usual.run.model_dump(), **given["run"]}}
+
+    @field_validator("chat_limits")
+    @classmethod
+    def _never_asks(cls, given: Limits) -> Limits:
+        """A question is short: it ends at its limit, and nobody is asked for more."""
+        return given.model_copy(update={"soft": None})

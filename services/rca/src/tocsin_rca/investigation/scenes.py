@@ -79,6 +79,13 @@ class Scenes(Protocol):
         """Return it for one attempt."""
 
 
+def fleet_of(world: World, cluster: str, instructions: Mapping[str, str]) -> Fleet:
+    """Return the cluster of a name, or without one all; TocsinError for a name that nobody has."""
+    meant = world.clusters.meant(cluster).items()
+    members = [Member(name, one, instructions.get(name, "")) for name, one in meant]
+    return Fleet(members, world.clock.now)
+
+
 @dataclass(frozen=True, slots=True)
 class Living:
     """The model, the tools and the clusters themselves; with `transcripts` all is written down.
@@ -115,12 +122,10 @@ class Living:
 
     def _fleet(self, known: Known) -> Fleet:
         """Return the cluster that the alert names, or all that it may be about."""
-        now, told = self.world.clock.now, self.instructions
         try:
-            meant = self.world.clusters.meant(cluster_of(known.alert))
+            return fleet_of(self.world, cluster_of(known.alert), self.instructions)
         except TocsinError:
-            return Fleet((), now)
-        return Fleet([Member(name, one, told.get(name, "")) for name, one in meant.items()], now)
+            return Fleet((), self.world.clock.now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from tocsin_agents.tools.mcp_toolset import McpToolset
 from tocsin_agents.tools.modes import Mode
 from tocsin_agents.tools.port import Toolset
 from tocsin_agents.tools.toolsets import NamedToolset, load
-from tocsin_agents.tools.wrappers import redacted, timed
+from tocsin_agents.tools.wrappers import only_reads, redacted, timed
 from tocsin_cluster.fleet import Fleet
 from tocsin_gitops.config import GitOps
 from tocsin_gitops.source import Source
@@ -41,10 +41,20 @@ def registry(
 
 def catalogue(toolsets: Iterable[NamedToolset], mode: Mode, redactor: Redactor) -> Catalogue:
     """Return the tools of one mode; what they answer is masked, and none takes too long."""
-    return Catalogue(
-        {toolset.name: redacted(_timed(toolset), redactor) for toolset in toolsets},
-        mode,
-    )
+    return Catalogue(_wrapped(toolsets, redactor), mode)
+
+
+def conversational(
+    toolsets: Iterable[NamedToolset], own: tuple[str, Toolset], mode: Mode, redactor: Redactor
+) -> Catalogue:
+    """Return the tools of a chat: of all but its own, only what reads, whatever the mode allows."""
+    name, toolset = own
+    reading = {n: only_reads(one) for n, one in _wrapped(toolsets, redactor).items() if n != name}
+    return Catalogue({**reading, name: redacted(toolset, redactor)}, mode)
+
+
+def _wrapped(toolsets: Iterable[NamedToolset], redactor: Redactor) -> dict[str, Toolset]:
+    return {toolset.name: redacted(_timed(toolset), redactor) for toolset in toolsets}
 
 
 def _timed(toolset: NamedToolset) -> Toolset:
