@@ -16,7 +16,8 @@ from tocsin_ingest.triage.routing import Route
 from tocsin_ingest.triage.rules import Rules
 from tocsin_ingest.triage.silences import Silence, silenced, suppressing_rule
 from tocsin_ingest.triage.storms import StormRules
-from tocsin_ingest.triage.windows import MaintenanceWindow, Weekly, Window, open_window
+from tocsin_ingest.triage.windows import MaintenanceWindow, Window, open_window
+from tocsin_kit.weekly import Weekly
 from tocsin_testing import build
 from tocsin_testing.build import NOW
 
