@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from tocsin_gateway import refusals
-from tocsin_gateway.access import Access
+from tocsin_gateway.access import Access, SignedIn, nobody
 from tocsin_gateway.refusals import RefusedError
 
 MAX_BODY = 64 * 1024
@@ -17,9 +17,10 @@ OPEN_PATHS = ("/openapi.json",)
 class Guard:
     """Lets in whom access knows, and reads at most 64 KiB of a request's body."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    def __init__(self, app: ASGIApp, access: Access, signed_in: SignedIn = nobody) -> None:
         self._app = app
         self._access = access
+        self._signed_in = signed_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a stranger at once; pass everybody else on with a bounded body."""
@@ -39,8 +40,10 @@ class Guard:
             await answer(scope, receive, send)
 
     def _refusal(self, asked: HTTPConnection) -> RefusedError | None:
-        if self._access.admit(asked) is None:
-            return refusals.unknown_token()
+        try:
+            self._access.admit(asked, self._signed_in)
+        except RefusedError as error:
+            return error
         length = asked.headers.get("content-length", "0")
         if not length.isdigit() or int(length) > MAX_BODY:
             return refusals.too_big(MAX_BODY)

@@ -34,9 +34,10 @@ REFUSALS: Mapping[Refusal, tuple[int, str, str]] = {
 class RefusedError(Exception):
     """A request that gets an answer other than 200."""
 
-    def __init__(self, status: int, error: str, hint: str) -> None:
+    def __init__(self, status: int, error: str, hint: str, retry_after: int = 0) -> None:
         super().__init__(error)
         self.status = status
+        self.headers = {"Retry-After": str(retry_after)} if retry_after else {}
         self.view = ErrorView(error=error, hint=hint)
 
 
@@ -70,6 +71,25 @@ def unknown_token() -> RefusedError:
     return RefusedError(401, "unknown token", "send `Authorization: Bearer <your token>`")
 
 
+def two_people(one: str, other: str) -> RefusedError:
+    """Return the answer to a request that names two people at once."""
+    return RefusedError(
+        401, f"the token is that of {one!r}, and the proxy names {other!r}", "send only one of both"
+    )
+
+
+def foreign() -> RefusedError:
+    """Return the answer to a browser that a page of somebody else sent."""
+    return RefusedError(
+        403, "another site made your browser ask this", "open the console and do it there"
+    )
+
+
+def not_ours() -> RefusedError:
+    """Return the answer to who wants to leave, but was signed in by the proxy."""
+    return RefusedError(409, "the proxy in front of Tocsin signed you in", "sign out there")
+
+
 def needs_role(role: Role, has: Role, able: Sequence[str]) -> RefusedError:
     """Return the answer to somebody whose role is not enough."""
     return RefusedError(
@@ -87,7 +107,7 @@ def too_big(limit: int) -> RefusedError:
 async def _answer(connection: Request | WebSocket, error: Exception) -> JSONResponse:
     if not isinstance(error, RefusedError):
         raise error
-    answer = JSONResponse(error.view.model_dump(), error.status)
+    answer = JSONResponse(error.view.model_dump(), error.status, headers=error.headers)
     if isinstance(connection, WebSocket):
         await refuse(connection, answer)
     return answer

@@ -1,7 +1,6 @@
 """Signing in and out, and the way of everybody else to it."""
 
 import re
-import secrets
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
@@ -11,15 +10,10 @@ from starlette.routing import Route
 
 from tocsin_contracts.roles import Role
 from tocsin_gateway import refusals
-from tocsin_gateway.access import Principal
 from tocsin_gateway.console import forms
 from tocsin_gateway.console.rendering import Renderer
-from tocsin_gateway.console.sessions import Session, Sessions
+from tocsin_gateway.console.sessions import FORM_SECONDS, Session, Sessions
 from tocsin_gateway.refusals import RefusedError
-
-COOKIE = "tocsin_session"
-FORM_COOKIE = "tocsin_form"
-FORM_SECONDS = 3600
 
 Page = Callable[[Request, Session], Awaitable[Response]]
 Handler = Callable[[Request], Awaitable[Response]]
@@ -36,27 +30,31 @@ class Behind(Route):
 class Door:
     """Lets people in by their API token, and keeps strangers out of every page."""
 
-    def __init__(self, sessions: Sessions, renderer: Renderer, *, https: bool) -> None:
+    def __init__(self, sessions: Sessions, renderer: Renderer) -> None:
         self._sessions = sessions
         self._renderer = renderer
-        self._https = https
 
     def session(self, request: Request) -> Session | None:
         """Return who asks, if they are signed in."""
-        return self._sessions.of(request.cookies.get(COOKIE, ""))
+        return self._sessions.at(request)
 
     def behind(self, path: str, page: Page, role: Role, method: str = "GET") -> Behind:
         """Return the address of a page for those who have a role; strangers are led to the door.
 
-        Whose role is not enough gets a RefusedError, which names who could.
+        A role that is not enough, or a page of somebody else that made the browser ask, is a
+        RefusedError.
         """
 
         async def guarded(request: Request) -> Response:
             session = self.session(request)
             if session is None:
                 return self._led_here(request)
-            self._sessions.access.require(Principal(session.who, session.role), role)
-            return await page(request, session)
+            self._sessions.access.require_own(request)
+            self._sessions.access.require(session.principal, role)
+            answer = await page(request, session)
+            if session.fresh:
+                self._set(answer, self._sessions.form_cookie, session.fresh, FORM_SECONDS)
+            return answer
 
         return Behind(path, guarded, role=role, method=method)
 
@@ -76,36 +74,45 @@ class Door:
         """Let in who shows a token that is known."""
         fields = await forms.read(request)
         try:
-            forms.check(fields, request.cookies.get(FORM_COOKIE, ""))
+            self._sessions.access.require_own(request)
+            forms.check(fields, self._sessions.form(request).csrf)
             holder = self._sessions.access.holder(fields.get("token", "").strip())
             if holder is None:
                 raise refusals.unknown_token()
         except RefusedError as error:
             return self._form(request, error.status, f"{error.view.error.capitalize()}.")
         answer = RedirectResponse(_within(fields.get("next", "")), 303)
-        self._set(answer, COOKIE, self._sessions.open(holder.id), self._sessions.seconds)
+        self._set(
+            answer, self._sessions.cookie, self._sessions.open(holder.id), self._sessions.seconds
+        )
         return answer
 
     async def leave(self, request: Request, session: Session) -> Response:
         """Forget who is at this browser."""
         forms.check(await forms.read(request), session.csrf)
+        if session.proxied:
+            raise refusals.not_ours()
         answer = RedirectResponse("/login", 303)
-        answer.delete_cookie(COOKIE, httponly=True, samesite="lax", secure=self._https)
+        self._set(answer, self._sessions.cookie, "", 0)
         return answer
 
     def _form(self, request: Request, status: int = 200, error: str = "") -> Response:
-        csrf = request.cookies.get(FORM_COOKIE, "")
-        csrf = csrf if re.fullmatch(r"[\w-]{32,64}", csrf, re.ASCII) else secrets.token_urlsafe(32)
+        form = self._sessions.form(request)
         after = _within(request.query_params.get("next", ""))
         answer = self._renderer.page(
-            "login.html", status=status, csrf=csrf, error=error, after=after
+            "login.html", status=status, csrf=form.csrf, error=error, after=after
         )
-        self._set(answer, FORM_COOKIE, csrf, FORM_SECONDS)
+        self._set(answer, self._sessions.form_cookie, form.cookie, FORM_SECONDS)
         return answer
 
     def _set(self, answer: Response, name: str, value: str, seconds: int) -> None:
         answer.set_cookie(
-            name, value, max_age=seconds, httponly=True, samesite="lax", secure=self._https
+            name,
+            value,
+            max_age=seconds,
+            httponly=True,
+            samesite="lax",
+            secure=self._sessions.https,
         )
 
 

@@ -6,35 +6,66 @@ Nothing is stored, so every replica knows it; whoever takes a token away ends it
 import base64
 import hmac
 import json
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import TypeAdapter, ValidationError
+from starlette.requests import HTTPConnection
 
 from tocsin_contracts.roles import Role
 from tocsin_gateway import refusals
-from tocsin_gateway.access import Access
+from tocsin_gateway.access import Access, Principal
 from tocsin_kit.clock import Clock, SystemClock
 
 _Claim = TypeAdapter(tuple[str, float, str])
 MOST_CHARACTERS = 1024
+FORM_SECONDS = 12 * 3600
+_FORM_COOKIE = re.compile(r"[\w-]{43}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One person at one browser; `csrf` is what only pages that were made for it hold."""
+    """One person at one browser; `csrf` is what only pages that were made for it hold.
+
+    `fresh` is the form cookie that the browser has to get for it, if it has none.
+    """
 
     who: str
     csrf: str
     role: Role
+    proxied: bool = False
+    fresh: str = ""
+
+    @property
+    def principal(self) -> Principal:
+        """Who it is for the rest of the gateway."""
+        return Principal(self.who, self.role)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A browser before anybody signed in: its cookie, and what a form for it holds."""
+
+    cookie: str
+    csrf: str
 
 
 class Sessions:
-    """Opens sessions for so many hours, and recognises them."""
+    """Opens sessions for so many hours, and recognises them.
 
-    def __init__(self, access: Access, hours: float, clock: Clock | None = None) -> None:
+    Over https no cookie can come from a sibling domain: that is what their prefix says.
+    """
+
+    def __init__(
+        self, access: Access, hours: float, clock: Clock | None = None, *, https: bool = False
+    ) -> None:
         self.access = access
+        self.https = https
+        self.cookie, self.form_cookie = (
+            f"{'__Host-' if https else ''}tocsin_{name}" for name in ("session", "form")
+        )
         self._time = timedelta(hours=hours)
         self._clock = clock or SystemClock()
 
@@ -66,6 +97,26 @@ class Sessions:
         if not same(signature, _sign(key, "session", text)):
             return None
         return Session(who, _sign(key, "form", text), self.access.role(who))
+
+    def at(self, connection: HTTPConnection) -> Session | None:
+        """Return who is at a browser: whom a trusted proxy names, or whose cookie it has."""
+        person = self.access.proxied(connection)
+        if person is None:
+            return self.of(connection.cookies.get(self.cookie, ""))
+        form = self.form(connection, person.id)
+        fresh = "" if connection.cookies.get(self.form_cookie) == form.cookie else form.cookie
+        return Session(person.id, form.csrf, person.role, proxied=True, fresh=fresh)
+
+    def signed_in(self, connection: HTTPConnection) -> Principal | None:
+        """Return whose cookie a browser has, for addresses of the API."""
+        session = self.of(connection.cookies.get(self.cookie, ""))
+        return session.principal if session else None
+
+    def form(self, connection: HTTPConnection, who: str = "") -> Form:
+        """Return what forms for a browser are bound to: its form cookie, a new one if needed."""
+        given = connection.cookies.get(self.form_cookie, "")
+        cookie = given if _FORM_COOKIE.fullmatch(given) else secrets.token_urlsafe(32)
+        return Form(cookie, _sign(cookie.encode(), "form", who))
 
 
 def _sign(key: bytes, purpose: str, text: str) -> str:
