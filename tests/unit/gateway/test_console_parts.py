@@ -260,7 +260,8 @@ def test_a_state_is_never_colour_alone(state):
 
 
 CSS = rendering.content("console.css").decode()
-THEMES = [dict(re.findall(r"--([\w-]+): (#\w{6})", part)) for part in CSS.split("@media")[:2]]
+COLOURS = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", CSS)
+THEMES = [{name: pair[dark] for name, *pair in COLOURS} for dark in (0, 1)]
 
 
 def light(colour):
@@ -278,7 +279,7 @@ def contrast(one, other):
 def test_every_text_stands_out_from_what_is_behind_it(theme):
     words = ("text", "soft", "accent", "good", "warn", "bad", "busy", "calm")
     pairs = [(word, back) for word in words for back in ("page", "card", "well")]
-    pairs += [("on-accent", "accent"), ("text", "add"), ("text", "del")]
+    pairs += [("on-accent", "accent"), ("text", "add"), ("text", "del"), ("accent", "mark")]
     weak = {pair for pair in pairs if contrast(theme[pair[0]], theme[pair[1]]) < 4.5}
     assert weak == set()
 

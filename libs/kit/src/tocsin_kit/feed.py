@@ -6,7 +6,7 @@ both show as silence or as a number that is missing. Then another one begins aft
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
@@ -69,19 +69,24 @@ class Feed:
         except (TimeoutError, NatsError, OSError) as error:
             raise TransientError(f"look at stream {FACTS!r}: no answer: {error!r}") from error
 
-    async def facts(self, after: int) -> AsyncGenerator[Fact, None]:
+    async def facts(
+        self, after: int, *, kinds: Sequence[type[Event]] = ()
+    ) -> AsyncGenerator[Fact, None]:
         """Yield every fact after a number, in order and without a gap, for ever.
 
-        A bus that is away is waited for. A stream that was made anew is read from its beginning.
+        With `kinds` only facts of these are read. A bus that is away is waited for. A stream that
+        was made anew is read from its beginning.
         """
-        async with aclosing(self._read(after)) as found:
+        async with aclosing(self._read(after, kinds)) as found:
             async for fact in found:
                 if fact:
                     yield fact
 
-    async def past(self, after: int, until: int) -> AsyncGenerator[Fact, None]:
+    async def past(
+        self, after: int, until: int, *, kinds: Sequence[type[Event]] = ()
+    ) -> AsyncGenerator[Fact, None]:
         """Yield the facts after one number and up to another, of those that are still kept."""
-        async with aclosing(self._read(after)) as found:
+        async with aclosing(self._read(after, kinds)) as found:
             async for fact in found:
                 if fact is None or fact.number > until:
                     return
@@ -89,13 +94,15 @@ class Feed:
                 if fact.number == until:
                     return
 
-    async def _read(self, after: int) -> AsyncGenerator[Fact | None, None]:
+    async def _read(
+        self, after: int, kinds: Sequence[type[Event]]
+    ) -> AsyncGenerator[Fact | None, None]:
         """Yield facts, and None whenever there is no further one for now."""
         while True:
             try:
                 client = await self._connect()
                 after = after if after <= await _newest(client) else 0
-                async with aclosing(_messages(client, after)) as messages:
+                async with aclosing(_messages(client, after, kinds)) as messages:
                     async for msg in messages:
                         fact = _fact(msg) if msg else None
                         after = fact.number if fact else after
@@ -110,13 +117,15 @@ async def _newest(client: Client) -> int:
     return info.state.last_seq
 
 
-async def _messages(client: Client, after: int) -> AsyncGenerator[Msg | None, None]:
+async def _messages(
+    client: Client, after: int, kinds: Sequence[type[Event]]
+) -> AsyncGenerator[Msg | None, None]:
     """Yield what one consumer gives, and None when it has no more for now; LostError at a gap."""
     js, inbox = client.jetstream(timeout=LOOK_SECONDS), client.new_inbox()
     name = inbox.rpartition(".")[2]
     config = ConsumerConfig(
         name=name,
-        filter_subject=f"{PREFIX}.>",
+        filter_subjects=[kind.pattern() for kind in kinds] or [f"{PREFIX}.>"],
         deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
         opt_start_seq=after + 1,
         ack_policy=AckPolicy.NONE,

@@ -1,7 +1,7 @@
 """A stream of facts in memory, for whoever looks on."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from tocsin_contracts import Event
 from tocsin_kit.feed import Fact
@@ -32,20 +32,30 @@ class FakeFeed(Outage):
         self._answer()
         return len(self._facts)
 
-    async def facts(self, after: int) -> AsyncGenerator[Fact, None]:
+    async def facts(
+        self, after: int, *, kinds: Sequence[type[Event]] = ()
+    ) -> AsyncGenerator[Fact, None]:
         """Yield every fact after a number, for ever."""
         while True:
             for fact in await self._after(after):
                 after = fact.number
-                yield fact
+                if _is_of(fact, kinds):
+                    yield fact
 
     async def _after(self, number: int) -> list[Fact]:
         async with self._news:
             await self._news.wait_for(lambda: len(self._facts) != number)
             return self._facts[number if number <= len(self._facts) else 0 :]
 
-    async def past(self, after: int, until: int) -> AsyncGenerator[Fact, None]:
+    async def past(
+        self, after: int, until: int, *, kinds: Sequence[type[Event]] = ()
+    ) -> AsyncGenerator[Fact, None]:
         """Yield the facts after one number and up to another."""
         self.looked.append((after, until))
         for fact in self._facts[after:until]:
-            yield fact
+            if _is_of(fact, kinds):
+                yield fact
+
+
+def _is_of(fact: Fact, kinds: Sequence[type[Event]]) -> bool:
+    return not kinds or isinstance(fact.event, tuple(kinds))

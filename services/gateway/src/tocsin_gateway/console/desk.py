@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from tocsin_contracts import AlertAccepted, ApprovalRequested, Event, Plan, RunId, RunState
 from tocsin_contracts.views import ApprovalState, RunSummary, RunView
@@ -13,15 +12,44 @@ from tocsin_kit.run_view import Run
 
 MOST_WAITING = 200
 
+_SOON = (RunState.AWAITING_APPROVAL, RunState.APPLYING)
+_SAID = {
+    ApprovalState.GRANTED: (
+        "You approved this plan. The change is made next; this page says how it went."
+    ),
+    ApprovalState.DENIED: "You rejected this plan.",
+}
+_YES = "You said yes. It takes more people: the plan still waits for them."
+
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A plan that waits for a decision; `mine` says whether the reader may take it."""
+class Question:
+    """What a person is asked: a plan, why, and until when."""
+
+    asked: ApprovalRequested
+    approval: Approval
+
+    @property
+    def run_id(self) -> RunId:
+        """The run that asks."""
+        return self.asked.run_id
+
+    @property
+    def title(self) -> str:
+        """What the alert was called."""
+        return self.asked.alert.title
+
+    @property
+    def plan(self) -> Plan:
+        """Exactly the plan that a yes would go to."""
+        return self.asked.plan
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting(Question):
+    """A question in a list; `mine` says whether the reader may answer it."""
 
     line: RunSummary
-    plan: Plan
-    asked_at: datetime
-    approval: Approval
     mine: bool
 
 
@@ -42,20 +70,29 @@ class Look:
     approval: Approval | None
 
     @property
-    def waits(self) -> bool:
-        """Whether a decision about its plan would be taken."""
-        asked = self.run.state is RunState.AWAITING_APPROVAL
-        return asked and self.approval is not None and self.approval.state is ApprovalState.PENDING
+    def question(self) -> Question | None:
+        """What people are asked about it now; None if no decision would be taken."""
+        asked, approval = self.run.fact(ApprovalRequested), self.approval
+        if self.run.state is not RunState.AWAITING_APPROVAL or not asked or not approval:
+            return None
+        return Question(asked, approval) if approval.state is ApprovalState.PENDING else None
 
-    @property
-    def asked(self) -> ApprovalRequested | None:
-        """The request for a decision about the plan, if there was one."""
-        return self.run.fact(ApprovalRequested)
+    def said(self, who: str) -> str:
+        """Say what somebody has decided about its newest plan; empty for who has not."""
+        decided = self.approval
+        if decided is None or (
+            decided.state is ApprovalState.GRANTED and self.run.state not in _SOON
+        ):
+            return ""
+        if decided.decided_by == who:
+            return _SAID.get(decided.state, "")
+        waits = decided.state is ApprovalState.PENDING
+        return _YES if waits and who in {one.by for one in decided.decisions} else ""
 
     @property
     def events(self) -> list[Event]:
-        """Its facts in their order: of each kind the newest."""
-        return sorted(self.run.facts.values(), key=lambda fact: fact.at)
+        """Its facts in the order in which they happened."""
+        return self.run.told
 
     @property
     def pull_news(self) -> list[tuple[Event, str]]:
@@ -107,7 +144,7 @@ class Desk:
             return None
         if approval.state is not ApprovalState.PENDING:
             return None
-        return Waiting(line, asked.plan, asked.at, approval, who in approval.approvers)
+        return Waiting(asked, approval, line, who in approval.approvers)
 
 
 def _source(run: Run) -> str:

@@ -1,10 +1,10 @@
-"""Lists of runs for other programs: JSON, and a table that no spreadsheet runs as a formula."""
+"""Lists for other programs: JSON, and a table that no spreadsheet runs as a formula."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from starlette.responses import Response
 
@@ -24,6 +24,7 @@ COLUMNS = (
     "updated_at",
     "ended",
 )
+AUDITED = ("number", "at", "by", "deed", "text", "run_id", "plan_hash", "surface", "reason")
 _INSIDE = re.compile(r"([;\t]\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
 """Where another cell may begin for programs that take lists to be separated so."""
 
@@ -33,16 +34,27 @@ _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\
 def as_json(runs: Sequence[Listed]) -> Response:
     """Return the lines as the API tells them, with where each alert came from."""
     told = [one.line.model_dump(mode="json") | {"source": one.source} for one in runs]
-    return _file(json.dumps({"runs": told}), "application/json", "runs.json")
+    return json_file("runs", told, "runs.json")
 
 
 def as_csv(runs: Sequence[Listed]) -> Response:
+    """Return the lines with where and what each run is about."""
+    rows = [dict(zip(COLUMNS, _row(one), strict=True)) for one in runs]
+    return csv_file(COLUMNS, rows, "runs.csv")
+
+
+def json_file(key: str, rows: Sequence[Mapping[str, object]], name: str) -> Response:
+    """Return rows under a key, as a file of this name."""
+    return _file(json.dumps({key: rows}), "application/json", name)
+
+
+def csv_file(columns: Sequence[str], rows: Sequence[Mapping[str, object]], name: str) -> Response:
     """Return a table with a heading; what would be a formula begins with an apostrophe."""
     text = io.StringIO()
     table = csv.writer(text)
-    table.writerow(COLUMNS)
-    table.writerows([_cell(cell) for cell in _row(one)] for one in runs)
-    return _file(text.getvalue(), "text/csv; charset=utf-8", "runs.csv")
+    table.writerow(columns)
+    table.writerows([_cell(str(row[column])) for column in columns] for row in rows)
+    return _file(text.getvalue(), "text/csv; charset=utf-8", name)
 
 
 def _row(one: Listed) -> tuple[str, ...]:

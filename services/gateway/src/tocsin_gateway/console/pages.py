@@ -6,25 +6,18 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from tocsin_contracts.views import ApprovalState, DecisionKind
+from tocsin_contracts.roles import Role
+from tocsin_contracts.views import DecisionKind
 from tocsin_gateway.api import Api
 from tocsin_gateway.console import exports, forms, story
 from tocsin_gateway.console.desk import Desk, Listed
+from tocsin_gateway.console.door import Behind, Door
 from tocsin_gateway.console.rendering import Renderer
-from tocsin_gateway.console.search import LOOKED_THROUGH, PAGE, Search, page_of
+from tocsin_gateway.console.search import LOOKED_THROUGH, PAGE, PROBLEMS, Search, page_of
 from tocsin_gateway.console.sessions import Session
-from tocsin_gateway.live import sse
 from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.ports import Verdict
 from tocsin_gateway.refusals import RefusedError
-
-DONE = {
-    "approved": "You approved this plan. The change is made next; this page says how it went.",
-    "recorded": "You said yes. It takes more people: the plan still waits for them.",
-    "rejected": "You rejected this plan.",
-    "cancelled": "You asked the run to stop. It ends within seconds.",
-}
-"""What was just done, by the word in the address: no other text gets on the page that way."""
 
 
 class Pages:
@@ -36,15 +29,31 @@ class Pages:
         self._hub = hub
         self._renderer = renderer
 
+    def routes(self, door: Door) -> list[Behind]:
+        """Return its addresses."""
+        one = "/runs/{run_id}"
+        return [
+            door.behind("/", self.inbox, Role.VIEWER),
+            door.behind("/runs", self.runs, Role.VIEWER),
+            door.behind("/runs.json", self.runs_json, Role.VIEWER),
+            door.behind("/runs.csv", self.runs_csv, Role.VIEWER),
+            door.behind(one, self.run, Role.VIEWER),
+            door.behind(f"{one}/events.json", self.events, Role.VIEWER),
+            door.behind(f"{one}/approve", self.approve, Role.APPROVER, "POST"),
+            door.behind(f"{one}/reject", self.reject, Role.APPROVER, "POST"),
+            door.behind(f"{one}/cancel", self.cancel, Role.OPERATOR, "POST"),
+        ]
+
     async def inbox(self, request: Request, session: Session) -> Response:
         """Show what waits for a decision."""
         del request
+        after = self._hub.number
         waiting = await self._desk.inbox(session.who)
-        return self._renderer.page("inbox.html", session=session, waiting=waiting)
+        return self._renderer.page("inbox.html", session=session, waiting=waiting, after=after)
 
     async def runs(self, request: Request, session: Session) -> Response:
         """Show the runs that were looked for, a page of them."""
-        search = Search.of(request.query_params)
+        search, after = Search.of(request.query_params), self._hub.number
         runs = await self._listed(search)
         found = search.found(runs)
         pages = max(1, -(-len(found) // PAGE))
@@ -59,6 +68,8 @@ class Pages:
             looked=len(runs),
             page=page,
             pages=pages,
+            problems=PROBLEMS.address(),
+            after=after,
         )
 
     async def runs_json(self, request: Request, session: Session) -> Response:
@@ -75,8 +86,7 @@ class Pages:
 
     async def run(self, request: Request, session: Session) -> Response:
         """Show one run."""
-        done = DONE.get(request.query_params.get("done", ""), "")
-        return await self._shown(request, session, done=done)
+        return await self._shown(request, session)
 
     async def events(self, request: Request, session: Session) -> Response:
         """Return the facts of one run as they are stored."""
@@ -101,13 +111,7 @@ class Pages:
             await self._api.cancel(_id(request), forms.reason(fields), session.who)
         except RefusedError as error:
             return await self._refused(request, session, error)
-        return _back(request, "cancelled")
-
-    async def stream(self, request: Request, session: Session) -> Response:
-        """Tell the page's script what happens."""
-        del session
-        wanted = sse.Wanted(run=request.query_params.get("run", ""))
-        return sse.stream(self._hub, wanted, request.headers.get("last-event-id", ""))
+        return _back(request)
 
     async def _decided(self, request: Request, session: Session, answer: DecisionKind) -> Response:
         fields = await self._ours(request, session)
@@ -116,13 +120,10 @@ class Pages:
             reason = forms.reason(fields, needed=not granted)
             plan_hash = forms.plan_hash(fields)
             verdict = Verdict(plan_hash=plan_hash, reason=reason)
-            taken = await self._api.decide(
-                _id(request), answer, verdict, session.who, surface="console"
-            )
+            await self._api.decide(_id(request), answer, verdict, session.who, surface="console")
         except RefusedError as error:
             return await self._refused(request, session, error)
-        waits = taken.decision.value == ApprovalState.PENDING.value
-        return _back(request, "recorded" if waits else "approved" if granted else "rejected")
+        return _back(request)
 
     async def _listed(self, search: Search) -> Sequence[Listed]:
         return await self._desk.listed(LOOKED_THROUGH, search.only_state)
@@ -143,9 +144,9 @@ class Pages:
         session: Session,
         status: int = 200,
         *,
-        done: str = "",
         refused: str = "",
     ) -> Response:
+        after = self._hub.number
         look = await self._desk.look(_id(request))
         return self._renderer.page(
             "run.html",
@@ -154,8 +155,9 @@ class Pages:
             look=look,
             run=look.view,
             story=story,
-            done=done,
+            done=look.said(session.who),
             refused=refused,
+            after=after,
         )
 
 
@@ -163,5 +165,5 @@ def _id(request: Request) -> str:
     return str(request.path_params["run_id"])
 
 
-def _back(request: Request, done: str) -> Response:
-    return RedirectResponse(f"/runs/{_id(request)}?done={done}", 303)
+def _back(request: Request) -> Response:
+    return RedirectResponse(f"/runs/{_id(request)}", 303)

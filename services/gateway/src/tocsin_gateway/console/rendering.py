@@ -9,16 +9,35 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from tocsin_contracts.roles import Role
 from tocsin_gateway.console import wording
 from tocsin_gateway.console.sessions import Session
 from tocsin_kit.clock import Clock, SystemClock
 
-STATIC = {"console.css": "text/css", "console.js": "text/javascript", "icon.svg": "image/svg+xml"}
+STATIC = {
+    "console.css": "text/css",
+    "console.js": "text/javascript",
+    "theme.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+PAGES = (
+    ("i", "/", "Inbox"),
+    ("r", "/runs", "Runs"),
+    ("l", "/live", "Live"),
+    ("d", "/dead-letters", "Dead letters"),
+    ("s", "/services", "Services"),
+    ("a", "/audit", "Audit"),
+    ("c", "/cost", "Cost"),
+)
+"""The pages of the console, with the key that leads to each after a `g`."""
 
 FILTERS: tuple[Callable[..., Any], ...] = (
     wording.tone,
     wording.name,
     wording.when,
+    wording.day,
+    wording.clock,
+    wording.money,
     wording.span,
     wording.link,
     wording.change,
@@ -64,7 +83,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= {one.__name__: one for one in FILTERS}
-    made.globals |= {"asset": asset}
+    made.globals |= {"asset": asset, "pages_of_the_console": PAGES, "roles": Role}
     return made
 
 

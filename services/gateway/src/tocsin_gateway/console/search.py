@@ -44,8 +44,8 @@ class Search:
         """Read it from an address; RefusedError for what no link of ours says."""
         return cls(
             text=query.get("q", "").strip()[:LONGEST_TEXT],
-            states=_known(RunState, "state", query.getlist("state")),
-            severities=_known(Severity, "severity", query.getlist("severity")),
+            states=known(RunState, "state", query.getlist("state")),
+            severities=known(Severity, "severity", query.getlist("severity")),
             sources=tuple(dict.fromkeys(filter(None, query.getlist("source")))),
         )
 
@@ -58,6 +58,11 @@ class Search:
     def chosen(self) -> bool:
         """Whether anything narrows it."""
         return self != Search()
+
+    @property
+    def problems(self) -> bool:
+        """Whether it shows the problems, and only these."""
+        return set(self.states) == set(PROBLEMS.states)
 
     def address(self, page: int = 1) -> str:
         """Return it as the query of an address."""
@@ -106,13 +111,18 @@ class Search:
         )
 
 
+PROBLEMS = Search(states=(RunState.ESCALATED, RunState.FAILED, RunState.EXPIRED))
+"""The runs that ended without anybody's decision and without help."""
+
+
 def page_of(query: QueryParams) -> int:
     """Return which page of a list is asked for."""
     given = query.get("page", "1")
     return min(max(1, int(given)), LOOKED_THROUGH) if given.isdecimal() and len(given) < PAGE else 1
 
 
-def _known(kind: type[S], facet: str, given: Sequence[str]) -> tuple[S, ...]:
+def known(kind: type[S], facet: str, given: Sequence[str]) -> tuple[S, ...]:
+    """Return the values that an address names; RefusedError for one that there is not."""
     try:
         return tuple(dict.fromkeys(kind(one) for one in given if one))
     except ValueError:

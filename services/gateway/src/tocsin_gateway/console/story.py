@@ -67,8 +67,8 @@ def rows(
 
 
 def decisions(run: Run) -> list[tuple[str, Decision]]:
-    """Return what people said, first one first: of each answer the newest is kept."""
-    facts = ((fact.topic, getattr(fact, "decision", None)) for fact in run.facts.values())
+    """Return what people said, first one first."""
+    facts = ((fact.topic, getattr(fact, "decision", None)) for fact in run.told)
     told = [(_SAID.get(topic, "said yes to"), one) for topic, one in facts if one is not None]
     return sorted(told, key=lambda one: one[1].decided_at)
 

@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from tocsin_contracts import (
     CheckVerdict,
@@ -16,6 +17,7 @@ from tocsin_contracts import (
     Severity,
     Tree,
 )
+from tocsin_contracts.status import Condition
 
 LONGEST_VALUE = 60
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
@@ -44,6 +46,9 @@ _TONES = {
     CheckVerdict.PASS: ("✓", "good"),
     CheckVerdict.FAIL: ("✕", "bad"),
     CheckVerdict.UNKNOWN: ("?", "warn"),
+    Condition.HEALTHY: ("✓", "good"),
+    Condition.DEGRADED: ("▲", "bad"),
+    Condition.UNKNOWN: ("?", "warn"),
 }
 
 
@@ -61,7 +66,7 @@ def _hides(character: str) -> bool:
     return hidden or character in _BLANK
 
 
-def tone(state: RunState | Severity | Risk | CheckVerdict) -> tuple[str, str]:
+def tone(state: RunState | Severity | Risk | CheckVerdict | Condition) -> tuple[str, str]:
     """Return the sign and the tone of a state; both only stand beside its name."""
     return _TONES.get(state, ("\u2013", "calm"))
 
@@ -74,6 +79,21 @@ def name(value: str) -> str:
 def when(at: datetime | None) -> str:
     """Return a time to the second."""
     return f"{at:%Y-%m-%d %H:%M:%S} {at.tzname()}" if at else "at an unknown time"
+
+
+def day(at: datetime) -> str:
+    """Return the day of a time."""
+    return f"{at:%A}, {at.day} {at:%B %Y}"
+
+
+def clock(at: datetime) -> str:
+    """Return the time of a day, to the second."""
+    return f"{at:%H:%M:%S}"
+
+
+def money(amount: Decimal | None) -> str:
+    """Return US dollars; what nobody knows is not zero."""
+    return "unknown" if amount is None else f"${amount:,.4f}"
 
 
 def span(time: timedelta) -> str:

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Protocol
 
 from tocsin_contracts.feed import FactView
@@ -19,6 +19,11 @@ MOST_WAITING = 256
 """Lines that wait for one client; who falls behind further is sent away and resumes by number."""
 
 MOST_LISTENERS = 500
+MOST_OF_ONE = 50
+"""Clients of one person: a wall of dashboards has room, and nobody takes every place."""
+
+SOON_SECONDS = 2
+LATER_SECONDS = 30
 RETRY_SECONDS = 0.5
 
 
@@ -38,7 +43,8 @@ class Feed(Protocol):
 class Listener:
     """One client: the lines that it has not been given yet."""
 
-    def __init__(self, most: int = MOST_WAITING) -> None:
+    def __init__(self, who: str = "", most: int = MOST_WAITING) -> None:
+        self.who = who
         self._most = most
         self._waiting: deque[FactView] = deque()
         self._news = asyncio.Event()
@@ -48,7 +54,7 @@ class Listener:
         """Let a line wait for the client; one that has too many waiting is sent away."""
         if len(self._waiting) >= self._most:
             self.end()
-        else:
+        elif not self.ended:
             self._waiting.append(line)
             self._news.set()
 
@@ -69,12 +75,18 @@ class Hub:
     """Gives every line of the feed to every listener, and what they missed before."""
 
     def __init__(
-        self, feed: Feed, *, remembered: int = REMEMBERED, most: int = MOST_LISTENERS
+        self,
+        feed: Feed,
+        *,
+        remembered: int = REMEMBERED,
+        most: int = MOST_LISTENERS,
+        most_of_one: int = MOST_OF_ONE,
     ) -> None:
         self._feed = feed
         self._lines = Lines()
         self._remembered = remembered
         self._most = most
+        self._most_of_one = most_of_one
         self._listeners: set[Listener] = set()
         self._ring: deque[FactView] = deque()
         self._whole_after = 0
@@ -85,6 +97,16 @@ class Hub:
     def number(self) -> int:
         """The number up to which everybody has been told, at least that of the start."""
         return max(self._number or 0, self._opened_at)
+
+    @property
+    def reads(self) -> bool:
+        """Whether the feed is read; before, nothing is known of it."""
+        return self._number is not None
+
+    @property
+    def remembered(self) -> tuple[FactView, ...]:
+        """The newest lines, the newest first."""
+        return tuple(reversed(self._ring))
 
     async def run(self) -> None:
         """Read until cancelled; then every listener ends."""
@@ -98,22 +120,33 @@ class Hub:
             for listener in self._listeners:
                 listener.end()
 
-    def admit(self) -> None:
-        """Raise RefusedError while nothing is read, or when too many listen."""
-        if self._number is None:
-            raise RefusedError(503, "the feed is not read yet", "try again in a few seconds")
-        if len(self._listeners) >= self._most:
-            raise RefusedError(503, f"{self._most} clients listen already", "close another one")
+    def join(self, who: str) -> Listener:
+        """Listen from now on, in one of the places of a person, until `leave`.
 
-    @contextmanager
-    def joined(self) -> Iterator[Listener]:
-        """Listen from now on."""
-        listener = Listener()
+        RefusedError while nothing is read, and when there is no place.
+        """
+        if self._number is None:
+            raise RefusedError(
+                503, "the feed is not read yet", "try again in a few seconds", SOON_SECONDS
+            )
+        if len(self._listeners) >= self._most:
+            raise RefusedError(
+                503, f"{self._most} clients listen already", "close another one", LATER_SECONDS
+            )
+        if sum(one.who == who for one in self._listeners) >= self._most_of_one:
+            raise RefusedError(
+                429,
+                f"{self._most_of_one} of your clients listen already",
+                "close another one",
+                LATER_SECONDS,
+            )
+        listener = Listener(who)
         self._listeners.add(listener)
-        try:
-            yield listener
-        finally:
-            self._listeners.discard(listener)
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        """Give a place back; again does no harm. Who was sent away keeps it until then."""
+        self._listeners.discard(listener)
 
     async def past(self, after: int, until: int) -> AsyncGenerator[FactView, None]:
         """Yield the lines after one number and up to another: remembered, or read again."""
@@ -142,7 +175,6 @@ class Hub:
     def _tell(self, line: FactView) -> None:
         for listener in self._listeners:
             listener.give(line)
-        self._listeners = {one for one in self._listeners if not one.ended}
 
     def _begin_anew(self, number: int) -> None:
         """The stream was made anew: what its clients have seen has no number in it."""

@@ -46,6 +46,7 @@
     return true;
   };
   document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
     const link = event.target.closest("[data-ask]");
     if (link && !event.metaKey && !event.ctrlKey && ask(link)) event.preventDefault();
   });

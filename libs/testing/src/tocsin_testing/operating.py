@@ -1,0 +1,153 @@
+"""What operators look at, in memory: how everything is, and dead letters."""
+
+from typing import Any
+
+from tocsin_contracts import (
+    DeadLetter,
+    DeadLetterDiscarded,
+    DeadLetterPage,
+    DeadLetterReplayed,
+    RunId,
+)
+from tocsin_contracts.status import (
+    Condition,
+    ConsumerView,
+    InstanceView,
+    ServiceView,
+    StatusView,
+    StoreView,
+    StreamView,
+)
+from tocsin_kit.parked import NotReplayedError, UnknownLetterError
+from tocsin_testing.build import NOW, RUN
+from tocsin_testing.fakes import Outage
+
+
+def letter(number: int = 1, **changes: object) -> DeadLetter:
+    """Return a dead letter in a form that holds."""
+    fields = {
+        "number": number,
+        "at": NOW,
+        "service": "validation",
+        "run_id": RUN,
+        "topic": "rca.hypothesis-formed.v1",
+        "subject": f"tocsin.rca.hypothesis-formed.v1.{RUN}",
+        "event_id": "0f5c1e2a",
+        "cause": "PermanentError: no repository holds Deployment payments/payments-api",
+        "tries": 5,
+        "ended_run": True,
+        "body": '{"run_id": "r1", "token": "[masked]"}',
+    }
+    return DeadLetter.model_validate(fields | changes)
+
+
+def status() -> StatusView:
+    """Return how a deployment is of which one service is silent and one has erred."""
+    healthy = InstanceView(
+        service="rca",
+        instance="rca-7d9c8f-1",
+        condition=Condition.HEALTHY,
+        version="0.1.0",
+        started_at=NOW,
+        seen_at=NOW,
+        age_seconds=2,
+        in_flight=1,
+    )
+    erred = healthy.model_copy(
+        update={
+            "service": "action",
+            "instance": "action-5b6f7-1",
+            "condition": Condition.DEGRADED,
+            "last_error": "TransientError: open a pull request: the forge answers 502",
+            "last_error_at": NOW,
+        }
+    )
+    place = ConsumerView(
+        durable="rca-incident-opened",
+        service="rca",
+        stream="TOCSIN",
+        subject="tocsin.triage.incident-opened.v1.*",
+        condition=Condition.HEALTHY,
+        lag=3,
+        ack_pending=1,
+        redelivered=0,
+    )
+    return StatusView(
+        condition=Condition.DEGRADED,
+        at=NOW,
+        services=(
+            ServiceView(
+                service="rca",
+                condition=Condition.HEALTHY,
+                instances=(healthy,),
+                consumers=(place,),
+            ),
+            ServiceView(service="action", condition=Condition.DEGRADED, instances=(erred,)),
+            ServiceView(service="notifier", condition=Condition.UNKNOWN),
+        ),
+        streams=(
+            StreamView(stream="TOCSIN", condition=Condition.HEALTHY, fill=0.12, messages=4711),
+            StreamView(stream="TOCSIN_PARKED", condition=Condition.UNKNOWN),
+        ),
+        store=StoreView(condition=Condition.HEALTHY, persistence="every write is logged"),
+    )
+
+
+class FakeStatuses(Outage):
+    """How everything is, as a test says."""
+
+    def __init__(self, seen: StatusView | None = None) -> None:
+        self.seen = seen or status()
+
+    async def look(self) -> StatusView:
+        """Return it."""
+        self._answer()
+        return self.seen
+
+
+class FakeLetters(Outage):
+    """Dead letters by number; `kept` says why none can be given again, if it says anything."""
+
+    def __init__(self, *letters: DeadLetter) -> None:
+        self.letters = {one.number: one for one in letters}
+        self.told: list[DeadLetterReplayed | DeadLetterDiscarded] = []
+        self.kept = ""
+
+    async def newest(self, limit: int = 50, before: int = 0) -> DeadLetterPage:
+        """Return the newest letters without their bodies."""
+        self._answer()
+        numbers = sorted((n for n in self.letters if not before or n < before), reverse=True)
+        shown = [self.letters[n].model_copy(update={"body": ""}) for n in numbers[:limit]]
+        return DeadLetterPage(letters=tuple(shown), total=len(self.letters))
+
+    async def get(self, number: int) -> DeadLetter | None:
+        """Return a letter, or None."""
+        self._answer()
+        return self.letters.get(number)
+
+    async def replay(self, number: int, by: str, reason: str = "") -> DeadLetterReplayed:
+        """Keep who asked for it, and remove the letter."""
+        if self.kept:
+            raise NotReplayedError(self.kept)
+        told = DeadLetterReplayed(by=by, reason=reason, **self._taken(number))
+        self.told.append(told)
+        return told
+
+    async def discard(self, number: int, by: str, reason: str) -> DeadLetterDiscarded:
+        """Keep who asked for it and why, and remove the letter."""
+        told = DeadLetterDiscarded(by=by, reason=reason, **self._taken(number))
+        self.told.append(told)
+        return told
+
+    def _taken(self, number: int) -> dict[str, Any]:
+        self._answer()
+        found = self.letters.pop(number, None)
+        if found is None:
+            raise UnknownLetterError(f"there is no dead letter {number}")
+        return {
+            "run_id": RunId(found.run_id),
+            "number": number,
+            "service": found.service,
+            "what": found.topic,
+            "why": found.cause,
+        }
