@@ -1,71 +1,34 @@
-"""The addresses of the console, and what every answer of it carries."""
+"""The addresses of the console, and its pages for what went wrong."""
 
 from collections.abc import Mapping
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tocsin_contracts.roles import Role
 from tocsin_gateway.api import Api
 from tocsin_gateway.console import rendering
+from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.door import Door
+from tocsin_gateway.console.ledgers import Ledgers
+from tocsin_gateway.console.operating import Letters, Operating, Statuses
 from tocsin_gateway.console.pages import Pages
 from tocsin_gateway.console.rendering import Renderer
 from tocsin_gateway.console.sessions import Sessions
+from tocsin_gateway.console.watching import Watching
 from tocsin_gateway.guard import OPEN_PATHS
+from tocsin_gateway.headers import Armoured
 from tocsin_gateway.live.hub import Hub
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.clock import Clock
 from tocsin_kit.errors import TransientError
 
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-        "base-uri 'none'",
-    )
-)
-HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": POLICY,
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
 A_YEAR = "public, max-age=31536000, immutable"
-
-
-class Armoured:
-    """Puts the headers on every answer; what says nothing of a cache is kept in none."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and the answer back with its headers."""
-
-        async def armoured(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.setdefault("Cache-Control", "no-store")
-                headers.update(HEADERS)
-            await send(message)
-
-        await self._app(scope, receive, armoured)
 
 
 class Errors:
@@ -79,7 +42,8 @@ class Errors:
         """Say why there is no such page, or why something was not done."""
         if not isinstance(error, RefusedError):
             raise error
-        return self._page(request, error.status, error.view.error, error.view.hint)
+        told = error.view
+        return self._page(request, error.status, told.error, told.hint, error.headers)
 
     async def unavailable(self, request: Request, error: Exception) -> Response:
         """Say that the store or the bus does not answer."""
@@ -119,36 +83,32 @@ async def static(request: Request) -> Response:
 def console(
     api: Api,
     desk: Desk,
-    hub: Hub,
     sessions: Sessions,
     *,
-    https: bool = False,
+    hub: Hub,
+    books: Books,
+    statuses: Statuses,
+    letters: Letters,
     clock: Clock | None = None,
 ) -> Starlette:
-    """Return the console as an application of its own; `https` is how people reach it."""
+    """Return the console as an application of its own."""
     renderer = Renderer(clock)
-    door = Door(sessions, renderer, https=https)
-    pages = Pages(api, desk, hub, renderer)
+    door = Door(sessions, renderer)
     errors = Errors(door, renderer)
-    one = "/runs/{run_id}"
+    parts = (
+        Pages(api, desk, hub, renderer),
+        Watching(hub, renderer),
+        Operating(statuses, letters, renderer),
+        Ledgers(books, hub, renderer, clock),
+    )
     return Starlette(
         routes=[
             Route("/login", door.show),
             Route("/login", door.enter, methods=["POST"]),
             Route("/static/{name}", static),
             door.behind("/logout", door.leave, Role.VIEWER, "POST"),
-            door.behind("/", pages.inbox, Role.VIEWER),
-            door.behind("/events", pages.stream, Role.VIEWER),
-            door.behind("/runs", pages.runs, Role.VIEWER),
-            door.behind("/runs.json", pages.runs_json, Role.VIEWER),
-            door.behind("/runs.csv", pages.runs_csv, Role.VIEWER),
-            door.behind(one, pages.run, Role.VIEWER),
-            door.behind(f"{one}/events.json", pages.events, Role.VIEWER),
-            door.behind(f"{one}/approve", pages.approve, Role.APPROVER, "POST"),
-            door.behind(f"{one}/reject", pages.reject, Role.APPROVER, "POST"),
-            door.behind(f"{one}/cancel", pages.cancel, Role.OPERATOR, "POST"),
+            *(route for part in parts for route in part.routes(door)),
         ],
-        middleware=[Middleware(Armoured)],
         exception_handlers={
             RefusedError: errors.refused,
             TransientError: errors.unavailable,
@@ -157,12 +117,15 @@ def console(
     )
 
 
-def beside(api: ASGIApp, console: ASGIApp) -> ASGIApp:
-    """Put the console beside the API, which keeps its own door and its own words."""
+def beside(api: ASGIApp, console: ASGIApp, *, https: bool = False) -> ASGIApp:
+    """Put the console beside the API, which keeps its own door and words; both are armoured.
+
+    `https` is how people reach them.
+    """
 
     async def either(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         is_api = path.startswith("/api/") or path in OPEN_PATHS
         await (api if is_api else console)(scope, receive, send)
 
-    return either
+    return Armoured(either, https=https)
