@@ -105,3 +105,18 @@ async def test_a_question_of_another_shape_is_answered_with_nothing(nats_url, re
         strange = ObjectRef(kind="x", name="y")
         assert await ask(bus, SUBJECT, strange, TieAnswer, BOUND) is None
     assert heard == []
+
+
+async def test_questions_are_answered_side_by_side_where_that_is_allowed(nats_url, redis_url):
+    both = asyncio.Barrier(2)
+
+    async def meets(question):
+        await both.wait()
+        return TieAnswer(chosen=0)
+
+    async with (
+        connected(nats_url, redis_url) as rca,
+        Answering(rca, SUBJECT, TieAsked, meets, seconds=BOUND, at_once=2),
+    ):
+        await (await rca.broker.connect()).flush()
+        assert None not in await asyncio.gather(asked(rca), asked(rca))

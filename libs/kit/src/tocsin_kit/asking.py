@@ -41,7 +41,7 @@ async def ask(
 
 
 class Answering(Generic[Q, A]):
-    """Answers questions of one subject while it is entered, one at a time.
+    """Answers questions of one subject while it is entered, at most `at_once` at a time.
 
     Of several services of a name one answers. A handler that fails or takes too long gives no
     answer, which whoever asks is told at once.
@@ -55,7 +55,10 @@ class Answering(Generic[Q, A]):
         handler: Callable[[Q], Awaitable[A]],
         *,
         seconds: float,
+        at_once: int = 1,
     ) -> None:
+        self._turns = asyncio.Semaphore(at_once)
+        self._answers: set[asyncio.Task[None]] = set()
         self._connect: Connect = bus.broker.connect
         self._subject = subject
         self._shape = shape
@@ -75,14 +78,29 @@ class Answering(Generic[Q, A]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Listen no more; a connection that is gone listens to nothing."""
+        """Listen no more; a connection that is gone listens to nothing, and nobody hears more."""
         try:
             if self._listening:
                 await self._listening.unsubscribe()
         except (NatsError, OSError) as gone:
             log.info("ask.gone", subject=self._subject, why=repr(gone))
+        for answer in self._answers:
+            answer.cancel()
+        if self._answers:
+            await asyncio.wait(self._answers)
 
     async def _on(self, msg: Msg) -> None:
+        """Begin an answer; further questions wait while there are as many as may be."""
+        await self._turns.acquire()
+        answer = asyncio.create_task(self._respond(msg))
+        self._answers.add(answer)
+        answer.add_done_callback(self._ended)
+
+    def _ended(self, answer: asyncio.Task[None]) -> None:
+        self._answers.discard(answer)
+        self._turns.release()
+
+    async def _respond(self, msg: Msg) -> None:
         try:
             await msg.respond(await self._answer(msg.data))
         except (NatsError, OSError) as error:

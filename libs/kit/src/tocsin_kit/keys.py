@@ -137,6 +137,11 @@ def triage(part: str) -> str:
     return _named(f"{part}:{{triage}}")
 
 
+def tool_calls() -> str:
+    """List of the newest direct calls of tools."""
+    return _named("tool-calls")
+
+
 def heartbeats() -> str:
     """Sorted set of the processes that told how they are, by when they did last."""
     return _named("heartbeats")

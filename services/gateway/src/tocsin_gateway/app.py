@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tocsin_gateway import api, application, status
+from tocsin_gateway import api, application, assembly
 from tocsin_gateway.access import Access
 from tocsin_gateway.console import site
 from tocsin_gateway.console.desk import Desk
@@ -48,7 +48,9 @@ def build(flags: Sequence[str] = ()) -> Service:
         port=settings.gateway_port,
         parts=parts,
         http=site.beside(
-            application.build(routes, hub, access, status.routes(Status(parts.redis, parts.bus))),
+            application.build(
+                routes, hub, access, *assembly.areas(parts, Status(parts.redis, parts.bus))
+            ),
             console,
         ),
         background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run],

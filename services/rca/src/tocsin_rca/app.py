@@ -89,7 +89,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     nodes = Nodes(seen, analyzers.load(), budget, news, recordings)
     asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
-    with_ = assembly.equipment(settings, parts, seen, servers, source)
+    box = assembly.toolbox(settings, seen, servers, source)
+    with_ = assembly.equipment(settings, parts, box)
     thinking = _thinking(settings, parts, seen, with_)
     further = _further(settings, parts, seen, thinking) if thinking else None
     handlers = Handlers(asking, settings.max_rca_attempts, further)
@@ -101,7 +102,12 @@ def build(flags: Sequence[str] = ()) -> Service:
         settings=settings,
         port=settings.rca_port,
         parts=parts,
-        resources=[servers, source, *_ties(settings, parts, thinking)],
+        resources=[
+            servers,
+            source,
+            *_ties(settings, parts, thinking),
+            *assembly.desk(settings, parts, seen, box),
+        ],
         secrets=secrets.known(source.gitops, os.environ),
         notice=lambda: connecting.notice(servers),
     )

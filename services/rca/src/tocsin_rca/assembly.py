@@ -21,9 +21,11 @@ from tocsin_agents.tools.port import Toolset
 from tocsin_agents.tools.toolsets import NamedToolset
 from tocsin_cluster.fleet import Fleet
 from tocsin_contracts.live import ChatMoved
+from tocsin_contracts.toolcalls import CALL_SECONDS, AgentsAsked, DirectCall, ToolsAsked
 from tocsin_gitops import secrets
 from tocsin_gitops.repositories import Repositories
 from tocsin_kit import intake
+from tocsin_kit.asking import Answering
 from tocsin_kit.chat_record import ChatFiles
 from tocsin_kit.chats import Chats
 from tocsin_kit.graphs import saver
@@ -34,18 +36,37 @@ from tocsin_kit.outputs import RedisOutputs
 from tocsin_kit.parts import Parts
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.registry import Registry
+from tocsin_kit.tool_calls import ToolCalls
 from tocsin_mcp.servers import Servers
 from tocsin_rca import tools
+from tocsin_rca.chat import talker as assistant
 from tocsin_rca.chat.answering import ChatHandlers
 from tocsin_rca.chat.starting import SERVER, Receiver
 from tocsin_rca.chat.talker import Models, Talker
+from tocsin_rca.desk import Desk, Hosted
+from tocsin_rca.discussion import choosing
+from tocsin_rca.discussion import talker as commenter
+from tocsin_rca.investigation import agent as investigator
 from tocsin_rca.investigation.scenes import fleet_of
 from tocsin_rca.ports import World
 from tocsin_rca.settings import Settings
 from tocsin_rca.tools import outside
 
-RECEIVER = "ingest"
-"""Whose outbox tells of runs that were opened, whoever opened them."""
+HOSTED = (
+    (investigator.NAME, ModelRole.RCA, True, "Finds what causes an alert, and shows its evidence."),
+    (commenter.NAME, ModelRole.RCA, True, "Answers comments on the pull requests of runs."),
+    (choosing.NAME, ModelRole.RCA, False, "Breaks ties between places that rules leave open."),
+    (assistant.NAME, ModelRole.CHAT, True, "Answers questions in chats."),
+)
+"""Our agents: what they are called, whose model they ask, whether they use tools, what they do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of a fleet, and what masks secrets in what they say."""
+
+    toolsets: Callable[[Fleet], Registry[NamedToolset]]
+    redactor: Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +79,8 @@ class Equipment:
     kept: BaseCheckpointSaver[Any]
 
 
-def equipment(
-    settings: Settings, parts: Parts, seen: World, servers: Servers, source: Repositories
-) -> Equipment | None:
-    """Return what agents work with; None if no model is set for any."""
-    if not any(roles.chosen(settings, role) for role in ModelRole):
-        return None
-    litellm_client.warm_up()
+def toolbox(settings: Settings, seen: World, servers: Servers, source: Repositories) -> Toolbox:
+    """Return the tools; PermanentError for a toolset that cannot be loaded."""
     others, hidden = outside.toolsets(settings, servers), secrets.known(source.gitops, os.environ)
     redactor = Redactor(secrets_of(settings) | hidden)
 
@@ -73,14 +89,47 @@ def equipment(
             fleet, seen.history, source, source.gitops, settings.toolsets, outside=others
         )
 
-    toolsets(Fleet((), seen.clock.now))  # a toolset that cannot be loaded ends the start
+    toolsets(Fleet((), seen.clock.now))
+    return Toolbox(toolsets, redactor)
+
+
+def equipment(settings: Settings, parts: Parts, box: Toolbox) -> Equipment | None:
+    """Return what agents work with; None if no model is set for any."""
+    if not any(roles.chosen(settings, role) for role in ModelRole):
+        return None
+    litellm_client.warm_up()
     engine = replace(
         taught(settings),
         limits=settings.investigation_limits,
         ledger=RedisLedger(parts.redis),
-        outputs=RedisOutputs(parts.raw_redis, redactor),
+        outputs=RedisOutputs(parts.raw_redis, box.redactor),
     )
-    return Equipment(engine, toolsets, redactor, saver(parts.raw_redis, *TYPES))
+    return Equipment(engine, box.toolsets, box.redactor, saver(parts.raw_redis, *TYPES))
+
+
+def desk(
+    settings: Settings, parts: Parts, seen: World, box: Toolbox
+) -> tuple[Answering[Any, Any], ...]:
+    """Return who answers people that use tools themselves; it needs no model."""
+    chosen = ((one, next(iter(roles.chosen(settings, one[1])), "")) for one in HOSTED)
+    at = Desk(
+        partial(fleet_of, seen, "", settings.cluster_instructions),
+        box.toolsets,
+        box.redactor,
+        ToolCalls(parts.redis),
+        seen.clock,
+        hosted=[
+            Hosted(name, does, model, uses_tools=uses)
+            for (name, _, uses, does), model in chosen
+            if model
+        ],
+    )
+    bus, seconds = parts.bus, CALL_SECONDS
+    return (
+        Answering(bus, ToolsAsked.subject, ToolsAsked, at.tools, seconds=seconds, at_once=4),
+        Answering(bus, AgentsAsked.subject, AgentsAsked, at.agents, seconds=seconds, at_once=4),
+        Answering(bus, DirectCall.subject, DirectCall, at.call, seconds=seconds, at_once=8),
+    )
 
 
 def taught(settings: Settings) -> Engine:
@@ -117,7 +166,7 @@ def _talker(
     models = _models(settings)
     if models("") is None:
         return None
-    outbox = Outbox(parts.redis, RECEIVER, intake.read, parts.bus.publish)
+    outbox = Outbox(parts.redis, intake.OWNER, intake.read, parts.bus.publish)
     records = intake.Intake(
         parts.redis,
         outbox,

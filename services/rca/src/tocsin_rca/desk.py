@@ -29,10 +29,10 @@ from tocsin_contracts.toolcalls import (
     ToolsView,
 )
 from tocsin_kit import logging
-from tocsin_kit.clock import Clock
 from tocsin_kit.errors import TocsinError, TransientError
 from tocsin_kit.redaction import Redactor
 from tocsin_rca import tools
+from tocsin_rca.ports import Clock
 
 MOST_BYTES = 512 * 1024
 """Of an answer: with what is around it, it has to fit into one message of the bus."""

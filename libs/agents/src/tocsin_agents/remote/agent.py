@@ -74,6 +74,7 @@ class RemoteAgent:
         self._clock = clock
         self._look_again = -math.inf
         self._tools: Sequence[Tool] = ()
+        self._card: Card | None = None
         self._why_not = ""
 
     async def tools(self, identity: Identity) -> Sequence[Tool]:
@@ -85,6 +86,13 @@ class RemoteAgent:
             raise TransientError(self._why_not)
         return self._tools
 
+    async def card(self) -> Card:
+        """Return what it says of itself; TransientError as in `tools`."""
+        await self.tools(Identity(self.name))
+        if self._card is None:
+            raise TransientError(f"external agent {self.name!r}: its card is not read yet")
+        return self._card
+
     async def _look(self) -> None:
         """A card holds for a while; so does its absence, or each listing would wait for it."""
         try:
@@ -94,6 +102,7 @@ class RemoteAgent:
             self._look_again = self._clock() + AWAY_SECONDS
         else:
             self._tools, self._why_not = (AskTool(self.name, self._config, self._client, card),), ""
+            self._card = card
             self._look_again = self._clock() + CARD_SECONDS
 
 
