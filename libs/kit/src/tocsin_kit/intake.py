@@ -32,6 +32,9 @@ CLOCK_SKEW = timedelta(minutes=1)
 """How far the clock of a sender may be ahead of ours."""
 
 
+OWNER = "ingest"
+"""Whose outbox holds the news of deliveries."""
+
 NO_NEWS = "0"
 """The number of the stored news, where there is none."""
 
@@ -133,6 +136,14 @@ class Intake:
         """Let the next episode of an incident open a new run, and from a time on the same one."""
         reopens = "" if reopens_at is None else millis(reopens_at)
         await self._close(_record(incident_key), [run_id, "", reopens])
+
+    async def reopen(self, incident_key: str, run_id: RunId) -> bool:
+        """Let its next delivery open a new run, whenever it began; the ended run is its newest.
+
+        Returns False if a newer run looks after the incident, and changes nothing then.
+        """
+        now = millis(self._clock.now())
+        return bool(await self._close(_record(incident_key), [run_id, "", now]))
 
     async def disown(self, incident_key: str, run_id: RunId, fingerprint: str) -> bool:
         """Close an incident whose ended run got an alert that began after it.

@@ -18,6 +18,7 @@ from tocsin_action.nodes import Nodes
 from tocsin_action.proving import Patience
 from tocsin_action.settings import Settings
 from tocsin_action.state import ActionState
+from tocsin_action.taking_over import UNDECIDED, TakingOver
 from tocsin_action.unasked import Unasked
 from tocsin_action.waiting import Waiting
 from tocsin_action.writing import Writer
@@ -33,6 +34,7 @@ from tocsin_contracts import (
     ProposalDropped,
     PullRequestFound,
     RunCancelRequested,
+    RunEscalationRequested,
     RunState,
 )
 from tocsin_gitops import config, forges, secrets
@@ -87,6 +89,12 @@ def build(flags: Sequence[str] = ()) -> Service:
     answers = answering(settings, parts, comments, records, following)
     unasked = Unasked(gitops.auto_approve, records, parts.reader, answers)
     listen(parts.bus, handlers, following, answers, unasked)
+    taking_over = TakingOver(records, parts.reader)
+    parts.bus.on(
+        RunEscalationRequested,
+        taking_over.on_run_escalation_requested,
+        replace(move(*UNDECIDED), stoppable=False),
+    )
     wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock, asking(settings)))
     hidden = secrets.known(gitops, os.environ)
     return serving(settings, parts, hidden, [*watching.resources, source], watching.notice)

@@ -1,18 +1,23 @@
 """Composition root: the only file that knows every part of the gateway."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from tocsin_gateway import api, application, assembly
+from tocsin_gateway import api, application, assembly, operating
 from tocsin_gateway.access import Access
+from tocsin_gateway.assertions import Assertions
 from tocsin_gateway.console import site
+from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.sessions import Sessions
 from tocsin_gateway.live.hub import Hub
+from tocsin_gateway.proxies import Proxies
 from tocsin_gateway.settings import Settings
 from tocsin_kit import approvals
 from tocsin_kit.feed import Feed
 from tocsin_kit.late_news import LateNews
 from tocsin_kit.outbox import Outbox
+from tocsin_kit.parked import Parked
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
 from tocsin_kit.status import Status
@@ -24,8 +29,14 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=False)
     outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
-    access = Access(settings.api_tokens, settings.api_roles, default=settings.api_default_role)
-    hub = Hub(Feed.of(parts.bus))
+    access = _access(settings)
+    sessions = Sessions(access, settings.session_hours, https=settings.https)
+    feed = Feed.of(parts.bus)
+    hub, books = Hub(feed), Books(feed)
+    statuses = Status(parts.redis, parts.bus)
+    letters = Parked.of(
+        parts.bus, parts.redis, producer=settings.service, ttl_days=settings.run_ttl_days
+    )
     tallies, news = Tallies(parts.redis), LateNews(parts.redis)
     records = approvals.Approvals(parts.redis, outbox)
     routes = api.Api(
@@ -39,9 +50,11 @@ def build(flags: Sequence[str] = ()) -> Service:
     console = site.console(
         routes,
         Desk(parts.reader, records, tallies, news),
-        hub,
-        Sessions(access, settings.session_hours),
-        https=settings.public_url.startswith("https:"),
+        sessions,
+        hub=hub,
+        books=books,
+        statuses=statuses,
+        letters=letters,
     )
     return Service(
         settings=settings,
@@ -49,9 +62,39 @@ def build(flags: Sequence[str] = ()) -> Service:
         parts=parts,
         http=site.beside(
             application.build(
-                routes, hub, access, *assembly.areas(parts, Status(parts.redis, parts.bus))
+                routes,
+                hub,
+                access,
+                *assembly.areas(parts, statuses),
+                *operating.areas(settings, parts, routes, letters),
+                signed_in=sessions.signed_in,
             ),
             console,
+            https=settings.https,
         ),
-        background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run],
+        background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run, books.run],
+    )
+
+
+def _access(settings: Settings) -> Access:
+    signed = None
+    if settings.proxy_jwt_header:
+        signed = Assertions(
+            settings.proxy_jwt_header,
+            Path(settings.proxy_jwt_keys),
+            audience=settings.proxy_jwt_audience,
+            issuer=settings.proxy_jwt_issuer,
+            user_claim=settings.proxy_user_claim,
+            groups_claim=settings.proxy_groups_claim,
+        )
+    proxies = Proxies(
+        settings.trusted_proxies, settings.proxy_user_header, settings.proxy_groups_header, signed
+    )
+    return Access(
+        settings.api_tokens,
+        settings.api_roles,
+        default=settings.api_default_role,
+        proxies=proxies,
+        groups=settings.proxy_roles,
+        public_url=settings.public_url,
     )

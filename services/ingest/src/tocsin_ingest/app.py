@@ -22,7 +22,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     """Wire ingest from its settings; a role's part, and what it needs, is imported only for it."""
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
-    outbox = Outbox(parts.redis, "ingest", intake.read, parts.bus.publish)
+    outbox = Outbox(parts.redis, intake.OWNER, intake.read, parts.bus.publish)
 
     def receiver(may_open: Callable[[], bool]) -> Receiver:
         records = intake.Intake(

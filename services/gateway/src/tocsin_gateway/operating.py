@@ -1,0 +1,28 @@
+"""What operators use of the API, put together from the parts of the gateway."""
+
+from fastapi import APIRouter
+
+from tocsin_gateway import deadletters, operations, reports
+from tocsin_gateway.api import Api
+from tocsin_gateway.deadletters import DeadLetters
+from tocsin_gateway.operations import Operations
+from tocsin_gateway.settings import Settings
+from tocsin_kit import intake
+from tocsin_kit.outbox import Outbox
+from tocsin_kit.parked import Parked
+from tocsin_kit.parts import Parts
+from tocsin_kit.reruns import Reruns
+from tocsin_kit.run_records import RunRecords
+
+
+def areas(settings: Settings, parts: Parts, api: Api, letters: Parked) -> tuple[APIRouter, ...]:
+    """Return the routes of dead letters, of runs that are begun anew or taken over, of reports."""
+    outbox = Outbox(parts.redis, intake.OWNER, intake.read, parts.bus.publish)
+    receiver = intake.Intake(parts.redis, outbox, ttl_days=settings.run_ttl_days)
+    records = RunRecords(parts.redis, settings.run_ttl_days)
+    reruns = Reruns(receiver, records, parts.bus.publish)
+    return (
+        deadletters.routes(DeadLetters(letters)),
+        operations.routes(Operations(parts.reader, reruns, parts.bus)),
+        reports.routes(api),
+    )
