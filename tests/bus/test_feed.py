@@ -47,10 +47,10 @@ async def hub_of(rig, **bounds):
             await task
 
 
-async def listen(hub, last_event_id, upto):
+async def listen(hub, last_event_id, upto, who="ana"):
     """Return the numbers that a client is given, until it has seen a number."""
     seen = []
-    answer = sse.stream(hub, sse.Wanted(), last_event_id)
+    answer = sse.stream(hub, sse.Wanted(), last_event_id, who=who)
     async with aclosing(answer.body_iterator) as frames:
         async for frame in frames:
             if "data: " in frame:
@@ -123,7 +123,8 @@ async def test_100_clients_miss_nothing_of_a_server_that_is_killed(own_nats_serv
     ):
         await publish(rig, 1, 30)
         await until(lambda: asyncio.sleep(0, hub.number), lambda number: number == 30)
-        clients = [asyncio.create_task(listen(hub, str(n % 30), 60)) for n in range(100)]
+        each = (listen(hub, str(n % 30), 60, f"dashboard {n % 4}") for n in range(100))
+        clients = [asyncio.create_task(one) for one in each]
         await publish(rig, 31, 40)
         own_nats_server.kill()
         own_nats_server.start()

@@ -5,6 +5,7 @@ import json
 from contextlib import asynccontextmanager, suppress
 
 import pytest
+from starlette.requests import ClientDisconnect
 
 from tocsin_contracts import RunState, Severity
 from tocsin_gateway.live import sse
@@ -50,8 +51,9 @@ async def caught_up(feed, hub):
 class Client:
     """One stream; `ids` and `data` are what it was given."""
 
-    def __init__(self, hub, wanted=ALL, last_event_id="", beat=FAR):
-        self._frames = sse.stream(hub, wanted, last_event_id, beat=beat).body_iterator
+    def __init__(self, hub, wanted=ALL, last_event_id="", beat=FAR, who="ana"):
+        answer = sse.stream(hub, wanted, last_event_id, who=who, beat=beat)
+        self._frames = answer.body_iterator
         self.frames = []
 
     async def take(self, count):
@@ -92,7 +94,7 @@ async def test_every_listener_is_told_from_one_reading():
     feed = FakeFeed()
     async with reading(feed) as hub:
         await caught_up(feed, hub)
-        clients = [await Client(hub).take(1) for _ in range(100)]
+        clients = [await Client(hub, who=f"{number % 5}").take(1) for number in range(100)]
         await feed.add(*facts(1, 20))
         for client in clients:
             await client.take(20)
@@ -201,7 +203,7 @@ async def test_p3_a_stream_ends_in_time_so_that_its_client_shows_again_who_it_is
     feed = FakeFeed(*facts(1, 3))
     async with reading(feed) as hub:
         await caught_up(feed, hub)
-        answer = sse.stream(hub, ALL, "1", lasts=0)
+        answer = sse.stream(hub, ALL, "1", who="ana", lasts=0)
         frames = [frame async for frame in answer.body_iterator]
         again = await Client(hub, last_event_id=frames[-1].split()[-1]).take(3)
     assert len(frames) == 1
@@ -219,6 +221,49 @@ async def test_only_so_many_listen_and_a_place_is_free_again():
         await Client(hub).take(1)
 
 
+async def test_a_burst_of_clients_gets_no_more_places_than_there_are():
+    feed = FakeFeed()
+    async with reading(feed, most=9, most_of_one=3) as hub:
+        await caught_up(feed, hub)
+        answers = [refused(hub, who) for who in ("ana", "bo", "cy", "di") for _ in range(5)]
+    assert answers == [0, 0, 0, 429, 429] * 3 + [503] * 5
+
+
+def refused(hub, who):
+    """Return how a client is answered that reads nothing yet; 0 if it got its place."""
+    try:
+        sse.stream(hub, ALL, who=who)
+    except RefusedError as error:
+        return error.status * int("Retry-After" in error.headers)
+    return 0
+
+
+async def test_a_client_that_goes_before_the_first_line_gives_its_place_back():
+    feed = FakeFeed()
+    async with reading(feed, most=1) as hub:
+        await caught_up(feed, hub)
+        answer = sse.stream(hub, ALL, who="ana")
+
+        async def gone(_=None):
+            raise ConnectionResetError
+
+        with pytest.raises(ClientDisconnect):
+            await answer({"type": "http", "asgi": {"spec_version": "2.4"}}, gone, gone)
+        await Client(hub).take(1)
+
+
+async def test_who_is_sent_away_and_does_not_go_keeps_its_place():
+    feed = FakeFeed()
+    async with reading(feed, most=1) as hub:
+        await caught_up(feed, hub)
+        slow = await Client(hub).take(1)
+        await feed.add(*facts(1, 300))
+        await caught_up(feed, hub)
+        assert refused(hub, "ana") == 503
+        await slow.leave()
+        assert refused(hub, "ana") == 0
+
+
 async def test_a_bus_that_is_away_at_the_start_is_waited_for(monkeypatch):
     monkeypatch.setattr("tocsin_gateway.live.hub.RETRY_SECONDS", 0)
     feed = FakeFeed(*facts(1, 1))
@@ -226,10 +271,10 @@ async def test_a_bus_that_is_away_at_the_start_is_waited_for(monkeypatch):
     async with reading(feed) as hub:
         await asyncio.sleep(0)
         with pytest.raises(RefusedError, match="not read yet"):
-            hub.admit()
+            hub.join("ana")
         feed.down = None
         await caught_up(feed, hub)
-        hub.admit()
+        hub.join("ana")
 
 
 async def test_a_stream_that_was_made_anew_is_told_from_its_beginning():

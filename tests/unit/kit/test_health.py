@@ -1,11 +1,14 @@
 """What `/ready` says: that work is taken, and what an operator should know of it."""
 
+import asyncio
+
 import httpx
 import pytest
 from starlette.applications import Starlette
 
 from tocsin_kit.health import Health
 from tocsin_testing.fakes import outage
+from tocsin_testing.harness import until
 
 
 class Servers:
@@ -58,3 +61,28 @@ async def test_without_its_servers_a_service_is_ready_only_with_room_on_its_disk
     assert (await ready(Spool(has_room=False), down=away))[0] == 503
     status, said = await ready(Spool(2), down=away)
     assert (status, said["spooling"], said["reason"]) == (200, 2, "the bus is away")
+
+
+class Crowded(Servers):
+    """Servers that answer once everybody has asked, and count how often they are asked."""
+
+    def __init__(self):
+        self.looks = 0
+        self.asked = asyncio.Event()
+
+    async def canary(self):
+        self.looks += 1
+        await self.asked.wait()
+
+
+async def test_a_flood_of_probes_costs_one_look_for_which_all_wait():
+    servers = Crowded()
+    transport = httpx.ASGITransport(Starlette(routes=Health(servers, servers).routes()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        probes = [asyncio.create_task(client.get("/ready")) for _ in range(50)]
+        await until(lambda: asyncio.sleep(0, servers.looks), bool)
+        assert not any(probe.done() for probe in probes)
+        servers.asked.set()
+        answers = await asyncio.gather(*probes)
+    assert {answer.status_code for answer in answers} == {200}
+    assert servers.looks == 1

@@ -1,5 +1,6 @@
 """`/live` says that the loop turns; `/ready` that the bus stores and the run store answers."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ class Fallback(Protocol):
 
 @dataclass(slots=True)
 class Health:
-    """Answers the probes; a readiness answer is reused for a second, so that probes cost little.
+    """Answers the probes; one look at a time, reused for a second, so that a flood costs little.
 
     `notice` says what an operator should know of a service that is ready, if anything.
     """
@@ -43,6 +44,7 @@ class Health:
     notice: Callable[[], str] | None = None
     _checked: float = field(default=0.0, init=False)
     _wrong: str = field(default="not checked yet", init=False)
+    _looking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def routes(self) -> list[Route]:
         """Return the routes that every service has: probes and metrics."""
@@ -56,9 +58,10 @@ class Health:
     async def ready(self, request: Request) -> JSONResponse:
         """Publish a canary and ask the run store; 503 with the reason when either fails."""
         del request
-        if time.monotonic() - self._checked > FRESH_SECONDS:
-            self._wrong = await self._look()
-            self._checked = time.monotonic()
+        async with self._looking:
+            if time.monotonic() - self._checked > FRESH_SECONDS:
+                self._wrong = await self._look()
+                self._checked = time.monotonic()
         spool = self.fallback
         if self._wrong and not (spool and spool.has_room):
             return JSONResponse({"status": "not ready", "reason": self._wrong}, 503)

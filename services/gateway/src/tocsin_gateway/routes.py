@@ -68,15 +68,17 @@ def decisions(api: Api) -> APIRouter:
 
 def events(hub: Hub) -> APIRouter:
     """Return the stream of what happens."""
-    router = APIRouter(prefix="/api/v1/events", dependencies=[Depends(needs(Role.VIEWER))])
+    router = APIRouter(prefix="/api/v1/events")
 
     @router.get("", response_class=StreamingResponse)
     async def events(
+        by: Viewer,
         run: str = "",
         severity: Annotated[tuple[Severity, ...], Query()] = (),
         topic: Annotated[tuple[str, ...], Query()] = (),
         last_event_id: Annotated[str, Header()] = "",
     ) -> StreamingResponse:
-        return sse.stream(hub, sse.Wanted(run=run, severity=severity, topic=topic), last_event_id)
+        wanted = sse.Wanted(run=run, severity=severity, topic=topic)
+        return sse.stream(hub, wanted, last_event_id, who=by.id)
 
     return router

@@ -129,16 +129,16 @@ class Hub:
             raise RefusedError(
                 503, "the feed is not read yet", "try again in a few seconds", SOON_SECONDS
             )
-        if len(self._listeners) >= self._most:
-            raise RefusedError(
-                503, f"{self._most} clients listen already", "close another one", LATER_SECONDS
-            )
         if sum(one.who == who for one in self._listeners) >= self._most_of_one:
             raise RefusedError(
                 429,
                 f"{self._most_of_one} of your clients listen already",
                 "close another one",
                 LATER_SECONDS,
+            )
+        if len(self._listeners) >= self._most:
+            raise RefusedError(
+                503, f"{self._most} clients listen already", "close another one", LATER_SECONDS
             )
         listener = Listener(who)
         self._listeners.add(listener)

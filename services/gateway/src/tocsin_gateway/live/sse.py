@@ -6,13 +6,14 @@ from contextlib import aclosing
 
 from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from tocsin_contracts import Severity
 from tocsin_contracts.feed import FactView
 from tocsin_gateway.live.hub import Hub, Listener
 
 BEAT_SECONDS = 15.0
-LASTS_SECONDS = 3600.0
+LASTS_SECONDS = 600.0
 """How long one stream goes on: then its client comes back by itself, and shows again who it is."""
 
 RETRY_MILLISECONDS = 2000
@@ -36,36 +37,52 @@ class Wanted(BaseModel):
         )
 
 
+class Stream(StreamingResponse):
+    """An answer that goes on; however it ends, its place at the hub is free again."""
+
+    def __init__(self, hub: Hub, listener: Listener, frames: AsyncGenerator[str, None]) -> None:
+        super().__init__(frames, media_type="text/event-stream", headers=HEADERS)
+        self._hub = hub
+        self._listener = listener
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._hub.leave(self._listener)
+
+
 def stream(
     hub: Hub,
     wanted: Wanted,
     last_event_id: str = "",
     *,
+    who: str,
     beat: float = BEAT_SECONDS,
     lasts: float = LASTS_SECONDS,
-) -> StreamingResponse:
+) -> Stream:
     """Return the answer that goes on for so many seconds; it resumes after an event id.
 
-    RefusedError if nobody may listen now.
+    RefusedError if this person may not listen now.
     """
-    hub.admit()
-    return StreamingResponse(
-        _joined(hub, wanted, last_event_id, beat, lasts),
-        media_type="text/event-stream",
-        headers=HEADERS,
-    )
+    listener = hub.join(who)
+    frames = _frames(hub, listener, wanted, last_event_id, beat)
+    return Stream(hub, listener, _until(lasts, hub, listener, frames))
 
 
-async def _joined(
-    hub: Hub, wanted: Wanted, last_event_id: str, beat: float, lasts: float
+async def _until(
+    lasts: float, hub: Hub, listener: Listener, frames: AsyncGenerator[str, None]
 ) -> AsyncGenerator[str, None]:
     end = asyncio.get_running_loop().time() + lasts
-    with hub.joined() as listener:
-        async with aclosing(_frames(hub, listener, wanted, last_event_id, beat)) as found:
+    try:
+        async with aclosing(frames) as found:
             async for frame in found:
                 yield frame
                 if asyncio.get_running_loop().time() >= end:
                     return
+    finally:
+        hub.leave(listener)
 
 
 async def _frames(
