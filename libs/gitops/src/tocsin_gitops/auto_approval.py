@@ -76,6 +76,8 @@ def _never(case: Case) -> Iterator[str]:
         yield f"the cause is {hypothesis.verdict.value}, not confirmed"
     if hypothesis.remark is not None:
         yield "a comment asked for it"
+    if hypothesis.amendments:
+        yield "a person gave it other values"
     if case.freeze:
         yield f"changes have to wait: {case.freeze}"
     yield from _unsafe(case.plan)

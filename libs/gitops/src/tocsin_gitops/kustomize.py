@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tocsin_gitops import manifests
 from tocsin_gitops.images import Image, parse
@@ -14,6 +15,7 @@ from tocsin_gitops.yaml_paths import PathMissing, find
 _OPAQUE = ("replacements", "transformers", "vars", "helmCharts")
 _REPEATS = re.compile(r"[*+?{]")
 _REPEATED = re.compile(r"\)[*+?{]")
+_SMALL = 4096
 LONGEST_NAME, MOST_REPEATS = 253, 2
 _REMOTE = re.compile(r"://|^git@|\?ref=|^(github|gitlab|bitbucket)\.[a-z]+/")
 
@@ -106,7 +108,14 @@ class Kustomization:
 
 
 def read(file: str, data: bytes) -> Kustomization:
-    """Read one kustomization; EditRefused if it is not plain YAML."""
+    """Read one kustomization; EditRefused if it is not plain YAML.
+
+    What was read of small files is remembered: every question is about nearly the same ones.
+    """
+    return _remembered(file, data) if len(data) <= _SMALL else _read(file, data)
+
+
+def _read(file: str, data: bytes) -> Kustomization:
     found = manifests.read(file, data)
     if len(found) != 1:
         raise EditRefused(f"it holds {len(found)} kustomizations instead of one")
@@ -130,6 +139,9 @@ def read(file: str, data: bytes) -> Kustomization:
         labels=frozenset(_labels(root)),
         opaque=tuple(_opaque(root)),
     )
+
+
+_remembered = lru_cache(maxsize=8192)(_read)
 
 
 def remote(resource: str) -> bool:
@@ -187,6 +199,9 @@ def _items(root: Node, key: str) -> tuple[Node, ...]:
 
 
 def _child(root: Node, key: str) -> Node | None:
+    names = {name.value for name in root.children[::2]}
+    if root.kind is NodeKind.MAPPING and names.isdisjoint((key, "<<")):
+        return None
     try:
         return find(root, (key,))
     except PathMissing:

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tocsin_contracts import ChangeOp, FieldChange, Place, SourceKind, Tree
-from tocsin_gitops import images, landing, overlays, placing
+from tocsin_gitops import images, landing, overlays, placing, sharing
 from tocsin_gitops.agreement import agrees
 from tocsin_gitops.editing import apply
 from tocsin_gitops.helm import locating
-from tocsin_gitops.layers import reaches, touches
 from tocsin_gitops.located import Located, NotLocated, Reason
 from tocsin_gitops.manifests import folder, is_kustomization
 from tocsin_gitops.overlay_ways import Wanted
@@ -61,7 +60,7 @@ class _Search:
         self._note_what_there_is(found)
         placement = self._chosen(found)
         owner = self._owner(placement)
-        if others := self._others(placement, owner):
+        if others := "; ".join(sharing.others(self._checkout, placement, owner, self._change)):
             return self._overlaid(placement, owner, others)
         return self._proved(owner)
 
@@ -119,19 +118,6 @@ class _Search:
         if divided := landing.divided(found, self._change):
             raise _Stop(Reason.UNEDITABLE, divided)
         return found[-1]
-
-    def _others(self, chosen: Placement, owner: Owner) -> str:
-        """Return the other deployments that the same line decides: an edit must not change them."""
-        document = chosen.document
-        patch = owner.part is Part.WHOLE and owner.document is not document
-        others = (
-            other
-            for other in self._checkout.deployments(document.ref.kind)
-            if not placing.is_same(chosen, other) and (patch or other.document is document)
-        )
-        path = landing.looked_for(self._change)
-        hits = reaches if self._change.op is ChangeOp.SET else touches
-        return "; ".join(str(p) for p in others if hits(self._checkout, owner, p, path))
 
     def _overlaid(self, placement: Placement, owner: Owner, others: str) -> Located:
         wanted = Wanted(self._checkout, placement, owner, self._change)

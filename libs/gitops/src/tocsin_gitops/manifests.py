@@ -1,8 +1,8 @@
 """Tell which Kubernetes object each document of a file is, as the file itself says."""
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from tocsin_contracts import FieldPath, ObjectRef
 from tocsin_gitops.splice import decode
@@ -62,7 +62,7 @@ def scalar(root: Node, path: FieldPath) -> str:
 
 def is_kustomization(file: str) -> bool:
     """Whether kustomize takes this file for the description of its folder."""
-    return PurePosixPath(file).name in KUSTOMIZATION_FILES
+    return posixpath.basename(file) in KUSTOMIZATION_FILES
 
 
 def is_yaml(file: str) -> bool:
@@ -77,7 +77,7 @@ def is_read(file: str) -> bool:
 
 def folder(file: str) -> str:
     """Return the folder of a file; the root of the repository is a dot."""
-    return str(PurePosixPath(file).parent)
+    return posixpath.dirname(file) or "."
 
 
 def _ref(file: str, root: Node) -> ObjectRef | None:

@@ -1,12 +1,13 @@
 """The edits of an overlay that may give one field of one object another value, the best first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tocsin_contracts import ChangeOp, FieldChange, FieldPath, ObjectRef, Tree
 from tocsin_gitops import entries, images, patches, trees
 from tocsin_gitops.field_tables import PODS
 from tocsin_gitops.kustomize import Kustomization, Selector
+from tocsin_gitops.layers import setters
 from tocsin_gitops.manifests import scalar
 from tocsin_gitops.owners import Owner
 from tocsin_gitops.placements import Checkout, Placement
@@ -16,6 +17,9 @@ from tocsin_gitops.yaml_paths import PathMissing, find, path_text
 
 _SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 """The kinds that an entry of `replicas` is for: all of them that have its name."""
+
+_ORDERED = ("containers", "initContainers")
+"""Lists of which the order counts, and that kustomize begins with what a patch holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +119,30 @@ def _patch(wanted: Wanted, layer: Kustomization) -> Iterator[Way]:
     built = wanted.checkout.built(layer.folder, kind)
     if sum(selector.picks(kind, one.names, one.namespaces) for one in built) != 1:
         raise EditRefused(f"a patch for {kind} {name} would reach others too")
+    if moved := _moved(wanted, layer):
+        raise EditRefused(f"a patch would bring {moved} to the front of its list")
     version = scalar(document.node, ("apiVersion",))
     if not version:
         raise EditRefused(f"{document.file!r} does not say its apiVersion")
     entry = entries.patch(version, kind, name, (change.path, change.after))
     yield _added(layer, "patches", entry)
+
+
+def _moved(wanted: Wanted, layer: Kustomization) -> str:
+    """Return the container on the way to the field that a patch would start before others."""
+    way, path = wanted.placement, wanted.change.path
+    inner = replace(way, layers=way.layers[: way.layers.index(layer) + 1])
+    for place, step in enumerate(path):
+        if place and path[place - 1] in _ORDERED and isinstance(step, str):
+            for known in setters(wanted.checkout, inner, path[:place]):
+                if not isinstance(known.value, list) or not _begins(known.value, step):
+                    return path_text(path[: place + 1])
+    return ""
+
+
+def _begins(items: list[Tree], step: str) -> bool:
+    first = items[0] if items else None
+    return isinstance(first, dict) and step == f"[name={first.get('name')}]"
 
 
 def _name(wanted: Wanted, layer: Kustomization) -> str:

@@ -62,8 +62,8 @@ def _overlay(wanted: Wanted) -> Kustomization:
     document = wanted.placement.document
     others = [
         other
-        for other in wanted.checkout.deployments(document.ref.kind)
-        if other.document is document and not placing.is_same(wanted.placement, other)
+        for other in wanted.checkout.deployed(document)
+        if not placing.is_same(wanted.placement, other)
     ]
     shared = {layer.folder for other in others for layer in other.layers}
     for layer in wanted.placement.layers:

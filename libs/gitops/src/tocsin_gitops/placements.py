@@ -1,10 +1,10 @@
 """Follow every manifest through the kustomizations that deploy it, to its final name and place."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tocsin_gitops import kustomize, manifests
+from tocsin_gitops import kustomize, manifests, naming
 from tocsin_gitops.kustomize import Kustomization
 from tocsin_gitops.manifests import Document
 from tocsin_gitops.yaml_nodes import EditRefused
@@ -59,7 +59,6 @@ class Checkout:
         self.files = {path: files[path] for path in sorted(files) if manifests.is_yaml(path)}
         self.unreadable: dict[str, str] = {}
         self._documents: dict[str, tuple[Document, ...]] = {}
-        self._deployments: dict[str, tuple[Placement, ...]] = {}
         self._steps = 0
 
     @cached_property
@@ -77,7 +76,7 @@ class Checkout:
 
     def leading_to(self, file: str) -> tuple[Kustomization, ...]:
         """Return the kustomizations that use a file, directly or through other ones."""
-        return tuple(k for k in self.kustomizations.values() if file in self.reached(k))
+        return tuple(self._leading.get(file, ()))
 
     def reached(self, start: Kustomization) -> set[str]:
         """Return every folder and file that a kustomization uses, directly or through others."""
@@ -98,31 +97,36 @@ class Checkout:
                 self._documents[file] = ()
         return self._documents[file]
 
-    def deployments(self, kind: str) -> tuple[Placement, ...]:
-        """Return every object of that kind that kustomizations deploy, once per deployment.
-
-        EditRefused if they are more entangled than anybody could follow.
-        """
-        if kind not in self._deployments:
-            self._steps = 0
-            layers = self.kustomizations.values()
-            roots = (k for k in layers if k.folder not in self._listed and not k.component)
-            self._deployments[kind] = tuple(p for k in roots for p in self._built(k, kind, ()))
-        return self._deployments[kind]
-
     def placements(self, kind: str, name: str) -> tuple[Placement, ...]:
-        """Return every way in which an object of that kind and final name is deployed."""
-        found = (*self.deployments(kind), *self._plain(kind, name))
+        """Return every way in which an object of that kind and final name is deployed.
+
+        EditRefused if kustomizations are more entangled than anybody could follow.
+        """
+        found = (*self._deployments(kind, self._holds(name)), *self._plain(kind, name))
         return tuple(placement for placement in found if placement.name == name)
 
-    def built(self, folder: str, kind: str) -> tuple[Placement, ...]:
-        """Return every object of that kind that the kustomization of a folder deploys.
+    def deployed(self, document: Document) -> tuple[Placement, ...]:
+        """Return every way in which kustomizations deploy a document; EditRefused as above."""
+        found = self._deployments(document.ref.kind, lambda file, _: file == document.file)
+        return tuple(placement for placement in found if placement.document is document)
 
-        EditRefused if it is more entangled than anybody could follow.
+    def deployed_through(self, file: str, kind: str) -> tuple[Placement, ...]:
+        """Return every object of that kind that goes through a layer which is, or names, a file.
+
+        EditRefused as above.
+        """
+        naming_it = self._naming(file)
+        return self._deployments(kind, lambda _, way: not naming_it.isdisjoint(way))
+
+    def built(self, folder: str, kind: str, name: str = "") -> tuple[Placement, ...]:
+        """Return every object of that kind, and final name if any, that a folder deploys.
+
+        EditRefused if its kustomization is more entangled than anybody could follow.
         """
         self._steps = 0
         layer = self.kustomizations.get(folder)
-        return tuple(self._built(layer, kind, ())) if layer else ()
+        found = self._built(layer, kind, self._holds(name), ()) if layer else ()
+        return tuple(placement for placement in found if name in ("", placement.name))
 
     def written(self, file: str, kind: str) -> Iterator[Placement]:
         """Yield the objects of that kind as a file writes them."""
@@ -132,28 +136,47 @@ class Checkout:
             if document.ref.kind == kind:
                 yield Placement(document, (document.ref.name,), (document.ref.namespace,))
 
+    def _deployments(self, kind: str, wanted: "_Wanted") -> tuple[Placement, ...]:
+        self._steps = 0
+        layers = self.kustomizations.values()
+        roots = (k for k in layers if k.folder not in self._listed and not k.component)
+        return tuple(p for k in roots for p in self._built(k, kind, wanted, ()))
+
     def _built(
-        self, layer: Kustomization, kind: str, outer: tuple[str, ...]
+        self, layer: Kustomization, kind: str, wanted: "_Wanted", outer: tuple[str, ...]
     ) -> Iterator[Placement]:
         if layer.folder in outer:
             return
         way = (*outer, layer.folder)
-        found = [p for path in layer.resources for p in self._resource(path, kind, way)]
+        found = [p for path in layer.resources for p in self._resource(path, kind, wanted, way)]
         for path in layer.components:
             component = self.kustomizations.get(path)
-            if component:
-                inner = [p for r in component.resources for p in self._resource(r, kind, way)]
-                found = [p.through(component) for p in (*found, *inner)]
+            if component and path not in way:
+                inner = self._built(component, kind, wanted, way)
+                found = [*self._joined(component, found, way), *inner]
         yield from (p.through(layer) for p in found)
 
-    def _resource(self, path: str, kind: str, outer: tuple[str, ...]) -> Iterator[Placement]:
+    def _resource(
+        self, path: str, kind: str, wanted: "_Wanted", outer: tuple[str, ...]
+    ) -> Iterator[Placement]:
         self._steps += 1
         if self._steps > MOST_STEPS:
             raise EditRefused(f"{outer[0]!r} leads to {path!r} in more ways than can be followed")
         if path in self.kustomizations:
-            yield from self._built(self.kustomizations[path], kind, outer)
-        elif path in self.files:
+            yield from self._built(self.kustomizations[path], kind, wanted, outer)
+        elif path in self.files and wanted(path, outer):
             yield from self.written(path, kind)
+
+    def _joined(
+        self, component: Kustomization, found: Iterable[Placement], outer: tuple[str, ...]
+    ) -> list[Placement]:
+        """Take what is there already through a component, and through its own ones before that."""
+        way = (*outer, component.folder)
+        for path in component.components:
+            inner = self.kustomizations.get(path)
+            if inner and path not in way:
+                found = self._joined(inner, found, way)
+        return [p.through(component) for p in found]
 
     def _plain(self, kind: str, name: str) -> Iterator[Placement]:
         """What no kustomization lists; beside one that does not list it, nothing deploys it."""
@@ -161,6 +184,31 @@ class Checkout:
             in_layer = manifests.folder(file) in self.kustomizations
             if not in_layer and file not in self._listed and name.encode() in data:
                 yield from self.written(file, kind)
+
+    def _holds(self, name: str) -> "_Wanted":
+        """Which files may write an object of that final name; any may if there is no name."""
+        if not name:
+            return lambda *_: True
+        layers = self.kustomizations.values()
+        renamed = any(layer.prefix or layer.suffix for layer in layers)
+        return lambda file, _: naming.may_be_in(self.files[file], name, renamed=renamed)
+
+    def _naming(self, file: str) -> frozenset[str]:
+        """The folders of the layers that are or name a file, by their components too."""
+        layers = self.kustomizations.values()
+        found = {k.folder for k in layers if file == k.file or file in k.uses}
+        while more := {k.folder for k in layers if not found.isdisjoint(k.components)} - found:
+            found |= more
+        return frozenset(found)
+
+    @cached_property
+    def _leading(self) -> dict[str, list[Kustomization]]:
+        """The kustomizations that use each file or folder, directly or through other ones."""
+        found = dict[str, list[Kustomization]]()
+        for layer in self.kustomizations.values():
+            for path in self.reached(layer):
+                found.setdefault(path, []).append(layer)
+        return found
 
     @cached_property
     def remote(self) -> tuple[str, ...]:
@@ -177,3 +225,7 @@ class Checkout:
     def _listed(self) -> frozenset[str]:
         patches = (patch.file for k in self.kustomizations.values() for patch in k.patches)
         return frozenset((*self._used, *patches))
+
+
+_Wanted = Callable[[str, tuple[str, ...]], bool]
+"""Whether a file is worth reading, and the folders that lead to it, the outermost first."""

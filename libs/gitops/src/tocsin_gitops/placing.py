@@ -24,9 +24,9 @@ def placed(checkout: Checkout, place: Place, kind: str, name: str) -> tuple[Plac
     EditRefused where the ways, or the globs of the place, are too many to be followed.
     """
     if place.kind is SourceKind.KUSTOMIZE:
-        found = checkout.built(place.path, kind)
+        found = checkout.built(place.path, kind, name)
     elif place.kind is SourceKind.DIRECTORY:
-        found = tuple(_in_directory(checkout, place, kind))
+        found = tuple(_in_directory(checkout, place, kind, name))
     else:
         found = tuple(p for p in checkout.placements(kind, name) if _touches(p, place.path))
     return tuple(one for one in found if one.name == name)
@@ -37,15 +37,19 @@ def below(path: str, folder: str) -> bool:
     return folder in ("", ROOT, path) or path.startswith(f"{folder}/")
 
 
-def _in_directory(checkout: Checkout, place: Place, kind: str) -> Iterator[Placement]:
+def _in_directory(checkout: Checkout, place: Place, kind: str, name: str) -> Iterator[Placement]:
     """Plain files, and folders with a kustomization for what that makes of them."""
     layers = [one for one in checkout.kustomizations if below(one, place.path)]
     outer = [one for one in layers if not any(_within(one, other) for other in layers)]
     if place.recurse:
         for folder in outer:
-            yield from checkout.built(folder, kind)
-    for file in checkout.files:
-        if _is_of(file, place) and not any(below(file, folder) for folder in outer):
+            yield from checkout.built(folder, kind, name)
+    for file, data in checkout.files.items():
+        if (
+            name.encode() in data
+            and _is_of(file, place)
+            and not any(below(file, folder) for folder in outer)
+        ):
             yield from checkout.written(file, kind)
 
 

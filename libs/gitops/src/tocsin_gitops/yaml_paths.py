@@ -71,10 +71,10 @@ def _item(node: Node, index: int, where: str) -> Node:
 def _value(node: Node, key: str, where: str) -> Node:
     if node.kind is not NodeKind.MAPPING:
         raise PathMissing(f"there is nothing at {where}")
-    values = {name.value: value for name, value in node.pairs}
-    if key in values:
-        return values[key]
-    if "<<" in values:
+    for name, value in node.pairs:
+        if name.value == key:
+            return value
+    if any(name.value == "<<" for name, _ in node.pairs):
         raise EditRefused(f"{where} may come through a merge key, which other places use as well")
     raise PathMissing(f"there is nothing at {where}")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode, ObjectRef
+from tocsin_contracts import CheckResult, CheckSeverity, EndReason, FailureCode, ObjectRef, Tree
 from tocsin_gitops import manifests, trees
 from tocsin_gitops.editing import EditRefused
 from tocsin_validation.checks.verdicts import failed, passed, unknown, untold
@@ -11,6 +11,9 @@ from tocsin_validation.outlook import preview
 from tocsin_validation.ports import Consequence, Proposed
 
 Objects = Mapping[ObjectRef, Any]
+
+_SETS = ("env", "volumes")
+"""Lists of pods whose items are found by their names."""
 
 
 class RenderIsExact:
@@ -59,8 +62,25 @@ def _wrong(change: Proposed, before: Objects, after: Objects) -> Iterator[str]:
         mine = [one for one in change.hypothesis.finding.changes if _is(ref, one.object)]
         if not mine or old is None or new is None:
             yield f"{ref} changes as well"
-        elif preview.applied(old, mine) != new:
+        elif _unordered(preview.applied(old, mine)) != _unordered(new):
             yield f"{ref} changes in more than was declared"
+
+
+def _unordered(value: Tree) -> Tree:
+    """Return a copy without the order that means nothing: a patch puts what it names first."""
+    if isinstance(value, list):
+        return [_unordered(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    named = {key: _by_name(one) if key in _SETS else one for key, one in value.items()}
+    return {key: _unordered(one) for key, one in named.items()}
+
+
+def _by_name(items: Tree) -> Tree:
+    """Variables that refer to each other, and anything that is not named, keep their order."""
+    if not isinstance(items, list) or "$(" in str(items):
+        return items
+    return sorted(items, key=lambda one: str(one.get("name")) if isinstance(one, dict) else "")
 
 
 def _is(rendered: ObjectRef, wanted: ObjectRef) -> bool:
