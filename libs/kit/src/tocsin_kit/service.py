@@ -24,6 +24,8 @@ from tocsin_kit.redaction import Redactor
 from tocsin_kit.settings import ServiceSettings
 
 DRAIN_SECONDS = 8
+MAX_MESSAGE = 64 * 1024
+"""Bytes of a message that somebody sends over a WebSocket."""
 
 log = logging.get(__name__)
 
@@ -131,6 +133,7 @@ def _config(service: Service) -> uvicorn.Config:
         proxy_headers=False,  # a peer is who connects, not whom a header names
         lifespan="off",
         server_header=False,
+        ws_max_size=MAX_MESSAGE,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
 

@@ -11,11 +11,15 @@ from tocsin_gateway.access import Access, SignedIn, nobody
 from tocsin_gateway.refusals import RefusedError
 
 MAX_BODY = 64 * 1024
+MAX_UPLOAD = 10 * 1024 * 1024
+UPLOADS = "/attachments"
+"""How the addresses end that take files."""
+
 OPEN_PATHS = ("/openapi.json",)
 
 
 class Guard:
-    """Lets in whom access knows, and reads at most 64 KiB of a request's body."""
+    """Lets in whom access knows, and reads 64 KiB of a body at most; more only of files."""
 
     def __init__(self, app: ASGIApp, access: Access, signed_in: SignedIn = nobody) -> None:
         self._app = app
@@ -29,7 +33,7 @@ class Guard:
             return
         refusal = self._refusal(HTTPConnection(scope))
         if refusal is None:
-            await self._app(scope, bounded(receive), send)
+            await self._app(scope, bounded(receive, _most(scope["path"])), send)
             return
         answer = JSONResponse(
             refusal.view.model_dump(), refusal.status, headers={"Connection": "close"}
@@ -45,21 +49,26 @@ class Guard:
         except RefusedError as error:
             return error
         length = asked.headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > MAX_BODY:
-            return refusals.too_big(MAX_BODY)
+        most = _most(asked.scope["path"])
+        if not length.isdigit() or int(length) > most:
+            return refusals.too_big(most)
         return None
 
 
-def bounded(receive: Receive) -> Receive:
-    """Return what reads at most 64 KiB of a body, and raises HTTPException beyond."""
+def _most(path: str) -> int:
+    return MAX_UPLOAD if path.endswith(UPLOADS) else MAX_BODY
+
+
+def bounded(receive: Receive, most: int = MAX_BODY) -> Receive:
+    """Return what reads at most so many bytes of a body, and raises HTTPException beyond."""
     seen = 0
 
     async def counted() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > MAX_BODY:
-            raise HTTPException(413, f"the body is over {MAX_BODY} bytes")
+        if seen > most:
+            raise HTTPException(413, f"the body is over {most} bytes")
         return message
 
     return counted
