@@ -34,7 +34,7 @@ class Armoured:
     """Puts the headers on every answer; what says nothing of a cache is kept in none."""
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
-        self._app = app
+        self.app = app
         self._headers = {**HEADERS, **(ONLY_HTTPS if https else {})}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,4 +47,4 @@ class Armoured:
                 headers.update(self._headers)
             await send(message)
 
-        await self._app(scope, receive, armoured)
+        await self.app(scope, receive, armoured)

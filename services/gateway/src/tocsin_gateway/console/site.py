@@ -117,15 +117,20 @@ def console(
     )
 
 
-def beside(api: ASGIApp, console: ASGIApp, *, https: bool = False) -> ASGIApp:
-    """Put the console beside the API, which keeps its own door and words; both are armoured.
+class Beside:
+    """The console beside the API, which keeps its own door and its own words."""
 
-    `https` is how people reach them.
-    """
+    def __init__(self, api: ASGIApp, console: ASGIApp) -> None:
+        self.api = api
+        self.console = console
 
-    async def either(scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the one answer whose address it is."""
         path = scope.get("path", "")
         is_api = path.startswith("/api/") or path in OPEN_PATHS
-        await (api if is_api else console)(scope, receive, send)
+        await (self.api if is_api else self.console)(scope, receive, send)
 
-    return Armoured(either, https=https)
+
+def beside(api: ASGIApp, console: ASGIApp, *, https: bool = False) -> Armoured:
+    """Return both as one application, armoured; `https` is how people reach it."""
+    return Armoured(Beside(api, console), https=https)
