@@ -5,6 +5,7 @@ import re
 import unicodedata
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 from tocsin_contracts import (
     CheckVerdict,
@@ -20,6 +21,7 @@ from tocsin_contracts import (
 from tocsin_contracts.status import Condition
 
 LONGEST_VALUE = 60
+MINUTE = 60
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
 
@@ -93,18 +95,19 @@ def clock(at: datetime) -> str:
 
 def money(amount: Decimal | None) -> str:
     """Return US dollars; what nobody knows is not zero."""
-    return "unknown" if amount is None else f"${amount:,.4f}"
+    if amount is None:
+        return "unknown"
+    return f"${amount:,.4f}" if amount else "$0"
 
 
 def span(time: timedelta) -> str:
     """Return how long something takes, in its two largest units."""
     seconds = max(0, int(time.total_seconds()))
-    days, hours, minutes = seconds // 86_400, seconds // 3600 % 24, seconds // 60 % 60
-    if days:
-        return f"{days} d {hours} h"
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min" if minutes else f"{seconds} s"
+    units = ((seconds // 86_400, "d"), (seconds // 3600 % 24, "h"), (seconds // 60 % 60, "min"))
+    for (large, unit), (small, smaller) in pairwise(units):
+        if large:
+            return f"{large} {unit} {small} {smaller}" if small else f"{large} {unit}"
+    return f"{seconds // 60} min" if seconds >= MINUTE else f"{seconds} s"
 
 
 def link(address: str) -> str:

@@ -12,8 +12,8 @@
   const span = (ms) => {
     const s = Math.max(0, Math.floor(ms / 1000));
     const d = Math.floor(s / 86400), h = Math.floor(s / 3600) % 24, m = Math.floor(s / 60) % 60;
-    if (d) return `${d} d ${h} h`;
-    if (h) return `${h} h ${m} min`;
+    if (d) return h ? `${d} d ${h} h` : `${d} d`;
+    if (h) return m ? `${h} h ${m} min` : `${h} h`;
     return m ? `${m} min ${s % 60} s` : `${s} s`;
   };
   const count = () => {
