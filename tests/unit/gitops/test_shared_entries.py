@@ -115,3 +115,43 @@ def test_components_that_list_each_other_end():
         "b/kustomization.yaml": b"kind: Component\ncomponents: [../a]\n",
     }
     assert isinstance(raise_memory(files), Located)
+
+
+ROLLOUT = API.model_copy(update={"kind": "Rollout"})
+MEMORY = (*PODS, "containers", "[name=api]", "resources", "limits", "memory")
+
+
+def of_rollout(files, path=MEMORY, old="1Gi", new="2Gi"):
+    return locate(files, FieldChange(object=ROLLOUT, path=path, old=old, new=new))
+
+
+def test_a_field_of_an_argo_rollout_is_found_like_one_of_a_deployment():
+    files = repository(workload("Rollout", "api", container("api")))
+    del files["test/kustomization.yaml"]
+    found = of_rollout(files)
+    assert isinstance(found, Located), found
+    assert (found.file, found.old, found.new) == ("base/d.yaml", "1Gi", "2Gi")
+
+
+def test_the_lists_of_a_rollout_are_never_patched_as_kustomize_would_replace_them():
+    found = of_rollout(repository(workload("Rollout", "api", container("api"))))
+    assert isinstance(found, NotLocated)
+    assert "might replace what is around it" in found.sentence
+
+
+def test_what_a_patch_of_a_rollout_replaces_is_not_looked_for_below_it():
+    files = repository(workload("Rollout", "api", container("api")), "patches: [{path: p.yaml}]")
+    files["prod/p.yaml"] = workload("Rollout", "api", "{name: api, image: x}").encode()
+    found = of_rollout(files)
+    assert isinstance(found, NotLocated)
+    assert "replaces all of the list" in found.sentence
+
+
+def test_an_entry_of_replicas_is_not_for_a_rollout():
+    manifest = workload("Rollout", "api", container("api")).replace(
+        "spec:\n", "spec:\n  replicas: 2\n", 1
+    )
+    files = repository(manifest, "replicas: [{name: api, count: 2}]")
+    found = of_rollout(files, ("spec", "replicas"), 2, 4)
+    assert isinstance(found, Located), found
+    assert found.path == ("patches",)

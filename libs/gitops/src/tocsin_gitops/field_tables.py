@@ -11,7 +11,7 @@ ANY = "*"
 Fields = Mapping[tuple[str, ...], Bound]
 ByOp = Mapping[EditOp, Fields]
 _TEMPLATE = ("spec", "template", "spec")
-PODS = {
+MERGED = {
     "Pod": ("spec",),
     "Deployment": _TEMPLATE,
     "StatefulSet": _TEMPLATE,
@@ -20,6 +20,11 @@ PODS = {
     "Job": _TEMPLATE,
     "CronJob": ("spec", "jobTemplate", *_TEMPLATE),
 }
+"""Where kinds of Kubernetes itself have their pods; patches merge the lists in there by name."""
+
+PODS = {**MERGED, "Rollout": _TEMPLATE}
+"""Where kinds have their pods. Patches replace the lists of one that kustomize does not know."""
+
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _TIMES: Fields = {(time,): bounds.count for time in additions.TIMES}
 _PROBE_FIELDS: Fields = {
@@ -109,6 +114,8 @@ OF_OTHERS: ByOp = {
         ("StatefulSet", "spec", "replicas"): bounds.replicas,
         ("StatefulSet", *_CLAIMS, *_STORAGE): bounds.storage,
         ("ReplicaSet", "spec", "replicas"): bounds.replicas,
+        ("Rollout", "spec", "replicas"): bounds.replicas,
+        ("Rollout", "spec", "paused"): bounds.off,
         ("CronJob", "spec", "suspend"): bounds.off,
         ("HorizontalPodAutoscaler", "spec", "minReplicas"): bounds.replicas,
         ("HorizontalPodAutoscaler", "spec", "maxReplicas"): bounds.most_replicas,

@@ -12,6 +12,9 @@ from tocsin_gitops.manifests import Document, scalar
 from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind
 from tocsin_gitops.yaml_paths import PathMissing, find
 
+SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+"""The kinds that an entry of `replicas` is for: all of them that have its name."""
+
 _OPAQUE = ("replacements", "transformers", "vars", "helmCharts")
 _REPEATS = re.compile(r"[*+?{]")
 _REPEATED = re.compile(r"\)[*+?{]")

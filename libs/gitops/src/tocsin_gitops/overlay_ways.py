@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from tocsin_contracts import ChangeOp, FieldChange, FieldPath, ObjectRef, Tree
 from tocsin_gitops import entries, images, patches, trees
-from tocsin_gitops.field_tables import PODS
-from tocsin_gitops.kustomize import Kustomization, Selector
+from tocsin_gitops.field_tables import MERGED
+from tocsin_gitops.kustomize import SCALED, Kustomization, Selector
 from tocsin_gitops.layers import setters
 from tocsin_gitops.manifests import scalar
 from tocsin_gitops.owners import Owner
@@ -14,9 +14,6 @@ from tocsin_gitops.placements import Checkout, Placement
 from tocsin_gitops.splice import decode
 from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, documents, walk
 from tocsin_gitops.yaml_paths import PathMissing, find, path_text
-
-_SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
-"""The kinds that an entry of `replicas` is for: all of them that have its name."""
 
 _ORDERED = ("containers", "initContainers")
 """Lists of which the order counts, and that kustomize begins with what a patch holds."""
@@ -84,9 +81,9 @@ def _pairs(node: Node) -> list[tuple[str, str]]:
 
 def _replicas(wanted: Wanted, layer: Kustomization) -> Iterator[Way]:
     kind, name = wanted.placement.document.ref.kind, _name(wanted, layer)
-    if wanted.change.path != ("spec", "replicas") or kind not in _SCALED:
+    if wanted.change.path != ("spec", "replicas") or kind not in SCALED:
         return
-    built = [one for k in _SCALED for one in wanted.checkout.built(layer.folder, k)]
+    built = [one for k in SCALED for one in wanted.checkout.built(layer.folder, k)]
     if sum(name in one.names for one in built) != 1:
         raise EditRefused(f"several objects below {layer.folder!r} are called {name!r}")
     yield _added(layer, "replicas", entries.replicas(name, wanted.change.new))
@@ -94,7 +91,7 @@ def _replicas(wanted: Wanted, layer: Kustomization) -> Iterator[Way]:
 
 def _in_patch(wanted: Wanted, layer: Kustomization) -> Iterator[Way]:
     change, kind = wanted.change, wanted.placement.document.ref.kind
-    if not entries.mergeable(kind, change.path, PODS):
+    if not entries.mergeable(kind, change.path, MERGED):
         return
     for file, document in patches.taking(wanted.checkout, layer, wanted.placement):
         if _has_list_item(document.node, change.path):
@@ -113,7 +110,7 @@ def _has_list_item(root: Node, path: FieldPath) -> bool:
 def _patch(wanted: Wanted, layer: Kustomization) -> Iterator[Way]:
     document, change = wanted.placement.document, wanted.change
     kind, name = document.ref.kind, _name(wanted, layer)
-    if not entries.mergeable(kind, change.path, PODS):
+    if not entries.mergeable(kind, change.path, MERGED):
         raise EditRefused(f"a patch of {path_text(change.path)} might replace what is around it")
     selector = Selector(kind, name, "", by_label=False)
     built = wanted.checkout.built(layer.folder, kind)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from tocsin_contracts import FieldPath, Tree
 from tocsin_gitops import images, trees
-from tocsin_gitops.kustomize import ImageEntry, Kustomization
+from tocsin_gitops.kustomize import SCALED, ImageEntry, Kustomization
 from tocsin_gitops.manifests import Document
 from tocsin_gitops.placements import Placement
 from tocsin_gitops.yaml_nodes import EditRefused, Node
@@ -69,7 +69,7 @@ def transformed(
     if path[:2] == ("spec", "selector") and path[-1] in layer.labels:
         why = f"{layer.file!r} sets it as a label of everything it deploys"
         yield Owner(layer.file, layer.document, path, None, None, blocked=why)
-    if path == ("spec", "replicas"):
+    if path == ("spec", "replicas") and placement.document.ref.kind in SCALED:
         names = (name for name in layer.replicas if name in placement.names)
         yield from (_entry(layer, "replicas", name, "count") for name in names)
     if owner and isinstance(owner.effective, str) and _is_image(path):

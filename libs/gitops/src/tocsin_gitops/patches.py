@@ -5,13 +5,14 @@ from dataclasses import replace
 
 from tocsin_contracts import FieldPath
 from tocsin_gitops import manifests
+from tocsin_gitops.field_tables import MERGED
 from tocsin_gitops.kustomize import Kustomization, Patch
 from tocsin_gitops.manifests import Document, scalar
 from tocsin_gitops.owners import Owner, held
 from tocsin_gitops.placements import Checkout, Placement
 from tocsin_gitops.splice import decode
 from tocsin_gitops.yaml_nodes import EditRefused, Node, NodeKind, documents, walk
-from tocsin_gitops.yaml_paths import PathMissing, find
+from tocsin_gitops.yaml_paths import PathMissing, find, is_key
 
 
 def setters(
@@ -27,14 +28,15 @@ def setters(
     A JSON patch counts where it sets a part of the field too, unless `inside` is left out of
     account. EditRefused means that a patch cannot be read, so nobody knows what it sets.
     """
+    kind = placement.document.ref.kind
     for patch in layer.patches:
         file = patch.file or layer.file
         for root, document in _parts(checkout, layer, patch):
             owner = None
             if _meant(patch, root, placement):
                 owner = _effect(file, root, document, path, inside=inside)
+                owner = owner or _replaced(file, root, document, (kind, path))
             if owner:
-                kind = placement.document.ref.kind
                 yield replace(owner, blocked=owner.blocked or _obstacle(patch, owner, kind))
 
 
@@ -103,6 +105,19 @@ def _effect(
     if not _holds(root, path[:index]):
         return None
     why = f"{file!r} patches the list, so that the position of an item says nothing"
+    return Owner(file, document, path, None, None, blocked=why)
+
+
+def _replaced(
+    file: str, root: Node, document: Document | None, field: tuple[str, FieldPath]
+) -> Owner | None:
+    """Return a patch that takes a field away: of some kinds it replaces lists, and merges none."""
+    kind, path = field
+    chosen = next((place for place, step in enumerate(path) if not is_key(step)), None)
+    whole = root.kind is NodeKind.MAPPING and kind not in MERGED
+    if not whole or chosen is None or not _holds(root, path[:chosen]):
+        return None
+    why = f"{file!r} replaces all of the list, so that the field is not in what is deployed"
     return Owner(file, document, path, None, None, blocked=why)
 
 
