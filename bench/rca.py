@@ -50,7 +50,8 @@ from tocsin_rca.investigation import telling
 from tocsin_rca.investigation.known import Known
 from tocsin_rca.nodes import answer
 from tocsin_rca.ports import World
-from tocsin_testing.fakes import FakeRuns
+from tocsin_testing.fakes import FakeClock, FakeRuns
+from tocsin_testing.gate import FakeApprovals
 from tocsin_testing.issues import FakeIssues
 from tocsin_testing.readings import alerts_of
 from tocsin_validation import checks
@@ -134,7 +135,9 @@ async def judge(case: Recorded, folder: Path) -> dict[str, Any]:
     findings = analyze(seen, analyzers.load())
     ms = 1000 * (time.perf_counter() - began)
     told = answer(RUN, seen, findings, 1, ())
-    outside = Outside(gitops, source, world.clusters, FakeIssues(), FakeRuns())
+    outside = Outside(
+        gitops, source, world.clusters, FakeIssues(), FakeRuns(), FakeApprovals(FakeClock())
+    )
     handlers = assembled(outside, checks.load(), OneShot)
     if isinstance(told, HypothesisFormed):
         events = await handlers.on_hypothesis_formed(told)

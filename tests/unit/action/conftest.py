@@ -102,7 +102,9 @@ class Desk:
             asking=self.asking,
         )
         acting = Subgraph("action", graph.build(nodes), self.saver)
-        return Handlers(acting, self.approvals, self.runs, self.clock, self.following())
+        return Handlers(
+            acting, self.approvals, self.runs, self.clock, self.following(), asking=self.asking
+        )
 
     def waiting(self):
         """Return what looks at approvals that wait."""

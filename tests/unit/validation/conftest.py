@@ -64,6 +64,9 @@ class World:
         self.approvals, self.saver = FakeGate(self.clock), InMemorySaver()
         self.facts, self.ids = {}, count()
         self.deploying = None
+        self.asking = Asking(
+            ("ana",), timedelta(hours=4), accounts={"github:11": "bo", "github:12": "cy"}
+        )
         repository = Repository(name=REPO, git_dir=git_dir, paths=("apps/**",))
         self.gitops = GitOps(repositories=(repository,))
         self.repositories.commit(REPO, {FILE: MANIFEST})
@@ -76,6 +79,7 @@ class World:
             clusters=OneCluster(UnseenCluster("no cluster is connected")),
             issues=self.issues,
             runs=self.runs,
+            approvals=self.approvals,
             clock=self.clock,
         )
         run_in = lambda nodes: Subgraph("validation", validating.build(nodes), self.saver)  # noqa: E731
@@ -104,12 +108,12 @@ class World:
             approvals=self.approvals,
             timers=self.timers,
             clock=self.clock,
-            asking=Asking(
-                ("ana",), timedelta(hours=4), accounts={"github:11": "bo", "github:12": "cy"}
-            ),
+            asking=self.asking,
         )
         graph = Subgraph("action", acting.build(nodes), self.saver)
-        return ActionHandlers(graph, self.approvals, self.runs, self.clock, self.following())
+        return ActionHandlers(
+            graph, self.approvals, self.runs, self.clock, self.following(), asking=self.asking
+        )
 
     async def note(self, run_id, events):
         """Commit what a handler said, as the run store does."""

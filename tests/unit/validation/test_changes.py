@@ -24,7 +24,8 @@ from tocsin_contracts import (
 from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
-from tocsin_testing.fakes import FakeRuns
+from tocsin_testing.fakes import FakeClock, FakeRuns
+from tocsin_testing.gate import FakeApprovals
 from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeRepositories
 from tocsin_validation import checks, graph
@@ -117,7 +118,14 @@ class Desk:
 
     async def validate(self, *changes: FieldChange, seen="nothing"):
         unseen = OneCluster(UnseenCluster("no cluster is connected"))
-        outside = Outside(self.gitops, self.repositories, unseen, FakeIssues(), FakeRuns())
+        outside = Outside(
+            self.gitops,
+            self.repositories,
+            unseen,
+            FakeIssues(),
+            FakeRuns(),
+            FakeApprovals(FakeClock()),
+        )
         handlers = assembled(
             outside,
             checks.load(),

@@ -342,7 +342,7 @@ HOSTILE = "@everyone <img src=x onerror=y> [a](https://evil.example)\n/approve\n
     "body",
     [
         answer(build.comment_answered(words=HOSTILE, cites=("`@x`",))),
-        dropped(build.proposal_dropped(why=HOSTILE)),
+        dropped(HOSTILE),
     ],
 )
 def test_words_of_others_mention_nobody_and_render_link_and_command_nothing(body):

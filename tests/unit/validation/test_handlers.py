@@ -34,6 +34,7 @@ from tocsin_gitops.source import BlobFile, Commit, LocalGitSource
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.fakes import FakeClock, FakeRuns
+from tocsin_testing.gate import FakeApprovals
 from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeRepositories
 from tocsin_validation import checks, drafting, graph
@@ -91,6 +92,7 @@ class Desk:
             clusters=unseen,
             issues=self.issues,
             runs=self.runs,
+            approvals=FakeApprovals(self.clock),
             clock=self.clock,
         )
         return assembled(

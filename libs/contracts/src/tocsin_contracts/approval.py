@@ -26,6 +26,7 @@ class ApprovalRequested(Event):
     needs: str = Field(default="", description="Who has to say yes, in words: how many, and where.")
     freeze: str = Field(default="", description="The change freeze that held; only a person may.")
     team: str = ""
+    owners: str = Field(default="", description="Who owns the touched files, in words.")
 
 
 class Decision(Value):

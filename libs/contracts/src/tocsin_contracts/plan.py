@@ -18,6 +18,7 @@ from tocsin_contracts.diagnosis import (
 )
 from tocsin_contracts.event import Event
 from tocsin_contracts.failures import FailureCode
+from tocsin_contracts.owners import FileOwners
 from tocsin_contracts.place import Place
 from tocsin_contracts.states import EndReason, RunState
 from tocsin_contracts.trees import Tree
@@ -170,6 +171,9 @@ class Plan(Value):
     risk_reasons: tuple[str, ...] = Field(default=(), description="Why the risk is what it is.")
     alternatives: tuple[Considered, ...] = Field(
         default=(), description="Other values and other causes, the nearest first."
+    )
+    owners: tuple[FileOwners, ...] = Field(
+        default=(), description="Of its files at the base, where CODEOWNERS names any."
     )
     plan_hash: str = ""
 

@@ -55,6 +55,7 @@ from tocsin_contracts import (
 )
 from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested
 from tocsin_contracts.chat import ChatAnswered, ChatAsked
+from tocsin_contracts.outcomes import Rated
 
 FACTS = "TOCSIN"
 TIMERS = "TOCSIN_TIMERS"
@@ -104,6 +105,7 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("action", PullRequestFound),
     ("action", ForgeEventReceived),
     ("action", CommentAnswered),
+    ("action", ChangeProposed),
     ("action", ApprovalRequested),
     ("action", ProposalDropped),
     ("action", AlertResolved),
@@ -129,6 +131,11 @@ READS: tuple[tuple[str, type[Event]], ...] = (
     ("notifier", AlertRepeated),
     ("notifier", HypothesisFormed),
     ("notifier", PlanStale),
+    ("gateway", PullRequestOpened),
+    ("gateway", PullRequestMerged),
+    ("gateway", FixIneffective),
+    ("gateway", RunFinished),
+    ("gateway", Rated),
     ("notifier", AmendmentRefused),
     ("notifier", ChatAnswered),
 )

@@ -69,6 +69,7 @@ from tocsin_contracts import (
 )
 from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested, NewValue
 from tocsin_testing.chat_fields import CHAT_FIELDS
+from tocsin_testing.operator_fields import OPERATOR_FIELDS
 from tocsin_testing.values import (
     FILE,
     MEMORY,
@@ -278,4 +279,5 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "sentence": "Nobody knows the cause.",
     },
     **CHAT_FIELDS,
+    **OPERATOR_FIELDS,
 }

@@ -10,6 +10,7 @@ from tocsin_action.wording import plain, quoted
 from tocsin_contracts import (
     AnswerKind,
     ApprovalRequested,
+    ChangeProposed,
     CommentAnswered,
     Event,
     Intent,
@@ -18,10 +19,16 @@ from tocsin_contracts import (
     PullRequestCommented,
     Remark,
     RunId,
+    RunState,
     derive_id,
 )
 from tocsin_kit import logging
+from tocsin_kit.errors import TransientError
+from tocsin_kit.run_view import Run
 from tocsin_kit.steering import Steering
+
+TURN_SECONDS = 15.0
+"""Between two looks at whether a change that a comment asked for has had its turn."""
 
 log = logging.get(__name__)
 
@@ -68,7 +75,21 @@ class Answering:
         pull = followed(run) if run else None
         if pull:
             await self._following.start(event.run_id, pull.url, event.at)
-        return await self._say(event.run_id, event.remark, dropped(event))
+        return await self._say(event.run_id, event.remark, dropped(event.why))
+
+    async def on_change_proposed(self, event: ChangeProposed) -> Sequence[Event]:
+        """Say that nothing comes of a change whose pull request was merged before its turn.
+
+        Until then whoever drafts plans answers; TransientError while that may still be.
+        """
+        run, remark = await self._runs.get(event.run_id), event.hypothesis.remark
+        if run is None or remark is None or _is_settled(run, remark):
+            return []
+        if run.state is not RunState.PR_MERGED:
+            raise TransientError("its plan may still have its turn", retry_in=TURN_SECONDS)
+        pull = followed(run)
+        why = f"{pull.url if pull else 'the pull request'} is merged already."
+        return await self._say(event.run_id, remark, dropped(why))
 
     async def _say(self, run_id: RunId, remark: Remark, body: str) -> list[PullRequestCommented]:
         run = await self._runs.get(run_id)
@@ -109,6 +130,13 @@ def waiting(event: ApprovalRequested, console: str) -> str:
     )
 
 
-def dropped(event: ProposalDropped) -> str:
+def dropped(why: str) -> str:
     """Return why no plan waits."""
-    return f"No new plan comes of this, and nothing is changed:\n\n{quoted(event.why)}"
+    return f"No new plan comes of this, and nothing is changed:\n\n{quoted(why)}"
+
+
+def _is_settled(run: Run, remark: Remark) -> bool:
+    """Whether a plan was drafted for a comment, or it is said that none will be."""
+    drafted, dropped = run.fact(PlanDrafted), run.fact(ProposalDropped)
+    planned = drafted is not None and drafted.hypothesis.remark == remark
+    return planned or (dropped is not None and dropped.remark == remark)

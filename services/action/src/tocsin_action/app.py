@@ -15,6 +15,7 @@ from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
 from tocsin_action.handlers import CLEARABLE, Handlers
 from tocsin_action.nodes import Nodes
+from tocsin_action.oncall import OnCall
 from tocsin_action.proving import Patience
 from tocsin_action.settings import Settings
 from tocsin_action.state import ActionState
@@ -28,6 +29,7 @@ from tocsin_contracts import (
     ApprovalGranted,
     ApprovalRecorded,
     ApprovalRequested,
+    ChangeProposed,
     CommentAnswered,
     ForgeEventReceived,
     PlanDrafted,
@@ -61,7 +63,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     gitops, clock = config.load(settings.gitops_file), SystemClock()
     source = repositories(gitops, os.environ, clock, fresh=True)
     hosts = forges.build(gitops, os.environ, clock)
-    watching = watched(settings, gitops, source)
+    watching, asked = watched(settings, gitops, source), asking(settings)
     nodes = Nodes(
         gitops=gitops,
         writer=Writer(hosts, source, issues),
@@ -69,7 +71,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         approvals=records,
         timers=parts.bus,
         clock=clock,
-        asking=asking(settings),
+        asking=asked,
     )
     acting: Subgraph[ActionState] = Subgraph("action", graph.build(nodes), saver(parts.raw_redis))
     comments = Comments(gitops, hosts, issues, records)
@@ -85,7 +87,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         patience=patience(settings),
         deploying=watching.deploying,
     )
-    handlers = Handlers(acting, records, parts.reader, clock, following)
+    handlers = Handlers(acting, records, parts.reader, clock, following, asking=asked)
     answers = answering(settings, parts, comments, records, following)
     unasked = Unasked(gitops.auto_approve, records, parts.reader, answers)
     listen(parts.bus, handlers, following, answers, unasked)
@@ -95,7 +97,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         taking_over.on_run_escalation_requested,
         replace(move(*UNDECIDED), stoppable=False),
     )
-    wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock, asking(settings)))
+    wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock, asked))
     hidden = secrets.known(gitops, os.environ)
     return serving(settings, parts, hidden, [*watching.resources, source], watching.notice)
 
@@ -152,6 +154,7 @@ def listen(
     bus.on(CommentAnswered, answering.on_comment_answered, OPEN)
     bus.on(ApprovalRequested, unasked.on_approval_requested, OPEN)
     bus.on(ProposalDropped, answering.on_proposal_dropped, OPEN)
+    bus.on(ChangeProposed, answering.on_change_proposed, OPEN)
     bus.on(AlertResolved, handlers.on_alert_resolved, move(*CLEARABLE))
     bus.on(RunCancelRequested, handlers.on_run_cancel_requested, OPEN)
 
@@ -177,6 +180,10 @@ def asking(settings: Settings) -> Asking:
         groups=settings.approver_groups,
         escalation=timedelta(minutes=settings.escalation_minutes),
         accounts=settings.forge_accounts,
+        breakers=settings.break_glass,
+        codeowners=settings.codeowners,
+        owners={owner.lower(): people for owner, people in settings.owners.items()},
+        on_call=OnCall(settings.oncall_file, settings.approvers).person,
     )
 
 

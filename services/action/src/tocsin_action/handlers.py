@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tocsin_action import endings
+from tocsin_action.asking import Asking
 from tocsin_action.followed import still_open
 from tocsin_action.following import Following
 from tocsin_action.ports import Approvals, Clock, Reader
@@ -63,12 +64,15 @@ class Handlers:
         runs: Reader,
         clock: Clock,
         following: Following,
+        *,
+        asking: Asking,
     ) -> None:
         self._graph = graph
         self._approvals = approvals
         self._runs = runs
         self._clock = clock
         self._following = following
+        self._asking = asking
         self._proposals = Proposals(runs)
 
     async def on_plan_drafted(self, event: PlanDrafted) -> Event:
@@ -77,6 +81,8 @@ class Handlers:
         run = await self._runs.get(event.run_id)
         opened = run.fact(IncidentOpened) if run else None
         team = opened.team if opened else ""
+        for amendment in event.hypothesis.amendments:
+            await self._approvals.withdraw(event.run_id, amendment.plan_hash)
         await self._graph.run(event.run_id, event.id, _start(event, team))
         approval = await self._approvals.get(event.run_id, plan.plan_hash)
         if approval is None:
@@ -94,6 +100,7 @@ class Handlers:
             needs=approval.needs,
             freeze=opened.freeze if opened else "",
             team=team,
+            owners=self._asking.owners_of(plan),
         )
 
     async def on_approval_granted(self, event: ApprovalGranted) -> Event:

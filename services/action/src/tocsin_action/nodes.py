@@ -6,6 +6,7 @@ from langgraph.types import interrupt
 
 from tocsin_action import recheck, waiting
 from tocsin_action.asking import Asking
+from tocsin_action.overriding import stated
 from tocsin_action.ports import Approvals, Clock, Source, Timers
 from tocsin_action.state import ActionState
 from tocsin_action.writing import Mark, Writer
@@ -16,6 +17,7 @@ from tocsin_gitops.config import GitOps, Repository
 from tocsin_gitops.forges import BranchTaken
 from tocsin_gitops.undoing import Step
 from tocsin_kit import logging
+from tocsin_kit.approvals import Approval
 
 LAG = timedelta(hours=1)
 """How long after the yes a list may still not show what was written."""
@@ -52,14 +54,16 @@ class Nodes:
         """
         run_id, plan = RunId(state["run_id"]), state["plan"]
         if not state.get("decided"):
-            asking, team = self._asking, state.get("team", "")
+            asking, team, now = self._asking, state.get("team", ""), self._clock.now()
             opened = await self._approvals.open(
                 run_id,
                 plan.plan_hash,
-                asking.group(team, 0),
-                self._clock.now() + asking.patience,
+                asking.first(team, plan, now),
+                now + asking.patience,
                 asking.quorum(plan.risk, state["hypothesis"]),
                 askers=asking.askers(state["alert"], state["hypothesis"]),
+                owned=asking.owned(plan),
+                breakers=asking.breakers,
             )
             for timer in waiting.timers(opened, asking, team):
                 await self._timers.set_timer(timer)
@@ -69,7 +73,8 @@ class Nodes:
     async def apply(self, state: ActionState) -> ActionState:
         """Write the approved plan, if it is still exactly what was approved."""
         plan = state["plan"]
-        if why := await self._not_approved(state):
+        approval = await self._approvals.get(RunId(state["run_id"]), plan.plan_hash)
+        if why := _not_approved(state, approval):
             return {"answer": _stale(state, why)}
         repository = self._gitops.repository(plan.target.repo)
         if why := await self._moved(repository, state):
@@ -80,7 +85,7 @@ class Nodes:
         if why := why or await self._not_as_a_whole(repository, plan, undone):
             return {"answer": _stale(state, why)}
         try:
-            written = await self._writer.write(repository, plan, after)
+            written = await self._writer.write(repository, stated(plan, approval), after)
         except BranchTaken as taken:
             return {"answer": _taken(state, str(taken))}
         log.info("action.written", url=written.url, commit=written.commit, intent=plan.intent)
@@ -98,16 +103,6 @@ class Nodes:
         waited = since is not None and self._clock.now() - since >= LAG
         seen = await self._writer.seen(run_id, repository, plan, mark, waited=waited)
         return {"answer": seen}
-
-    async def _not_approved(self, state: ActionState) -> str:
-        """The record decides, not the event; a missing record means that nothing was approved."""
-        run_id, plan = RunId(state["run_id"]), state["plan"]
-        approval = await self._approvals.get(run_id, plan.plan_hash)
-        if approval is None:
-            return "there is no record of an approval"
-        if approval.state is not ApprovalState.GRANTED or approval.plan_hash != plan.plan_hash:
-            return f"the approval is {approval.state.value}"
-        return recheck.changed_plan(plan, run_id)
 
     async def _moved(self, repository: Repository, state: ActionState) -> str:
         plan = state["plan"]
@@ -135,6 +130,16 @@ class Nodes:
             for change in plan.files
         }
         return {path: data for path, data in read.items() if data is not None}
+
+
+def _not_approved(state: ActionState, approval: Approval | None) -> str:
+    """The record decides, not the event; a missing record means that nothing was approved."""
+    run_id, plan = RunId(state["run_id"]), state["plan"]
+    if approval is None:
+        return "there is no record of an approval"
+    if approval.state is not ApprovalState.GRANTED or approval.plan_hash != plan.plan_hash:
+        return f"the approval is {approval.state.value}"
+    return recheck.changed_plan(plan, run_id)
 
 
 def _stale(state: ActionState, why: str) -> PlanStale:

@@ -1,6 +1,6 @@
 """What action asks of the world."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -31,6 +31,8 @@ class Approvals(Protocol):
         quorum: Quorum,
         *,
         askers: Iterable[str],
+        owned: Mapping[str, Iterable[str]],
+        breakers: Iterable[str],
     ) -> Approval:
         """Open the approval of a plan, or return it as it stands."""
 

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from tocsin_action.asking import TIERS
 from tocsin_cluster.settings import LivingSettings
 from tocsin_contracts import Risk
+from tocsin_contracts.owners import CodeOwners
 from tocsin_kit.quorum import Quorum
 from tocsin_kit.steering import is_account
 
@@ -51,6 +52,24 @@ class Settings(LivingSettings):
         default_factory=dict,
         description="Which approver an account at a forge is, such as `github:583231` is `ana`.",
     )
+    break_glass: tuple[str, ...] = Field(
+        default=(),
+        description="Approvers who may say yes alone with a reason, past how many people it takes, "
+        "owners and who asked, where they log in; nobody may if it is empty.",
+    )
+    codeowners: CodeOwners = Field(
+        default=CodeOwners.SHOW,
+        description="What owners of files in CODEOWNERS are asked for: `off`, to be named with "
+        "the question (`show`), or a yes of one for every file (`require`).",
+    )
+    owners: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="Which approvers an owner in CODEOWNERS stands for, such as `@shop/payments`.",
+    )
+    oncall_file: Path | None = Field(
+        default=None,
+        description="YAML file of who is on call, by team; they are asked before the groups.",
+    )
     quorum: dict[Risk, Quorum] = Field(
         default_factory=lambda: dict(TIERS),
         description="Who has to say yes, by the risk of the plan; risks left out keep theirs.",
@@ -80,6 +99,16 @@ class Settings(LivingSettings):
                     f"TOCSIN_APPROVER_GROUPS of team {team!r}: {strange}; every group has people, "
                     "and TOCSIN_APPROVERS names all of them"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _named_approvers(self) -> Self:
+        owners = {who for people in self.owners.values() for who in people}
+        named = {"TOCSIN_BREAK_GLASS": set(self.break_glass), "TOCSIN_OWNERS": owners}
+        for setting, people in named.items():
+            if strangers := people - set(self.approvers):
+                told = ", ".join(sorted(strangers))
+                raise ValueError(f"{setting}: TOCSIN_APPROVERS has to name {told} too")
         return self
 
     @model_validator(mode="after")

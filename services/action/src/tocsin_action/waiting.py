@@ -33,7 +33,7 @@ def timers(opened: Approval, asking: Asking, team: str) -> tuple[Timer, ...]:
             due_at=began + wait,
             about=f"{opened.plan_hash}.{number}",
         )
-        for number, wait in enumerate(asking.escalations(team), start=1)
+        for number, wait in asking.further(team, opened.approvers)
     ]
     return (
         *(

@@ -1,5 +1,6 @@
 """Talk to the gateway and to ingest, in the words of the contracts."""
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 from tocsin_cli.errors import RefusedError, UnreachableError
 from tocsin_cli.settings import Access
 from tocsin_contracts import Amounts, RunState, Value
+from tocsin_contracts.amending import AmendmentView, NewValue
 from tocsin_contracts.views import (
     BudgetAnswerView,
     CancelView,
@@ -51,24 +53,28 @@ class _Client:
         await self._http.aclose()
 
     async def _ask(self, answer: type[V], method: str, path: str, **request: Any) -> V:
-        try:
-            response = await self._http.request(method, path, **request)
-        except (httpx.TransportError, httpx.InvalidURL) as error:
-            raise UnreachableError(f"{self._url!r} does not answer: {error}") from error
-        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
-            raise UnreachableError(f"{self._url!r} is not ready: {_why(response)}")
-        if response.status_code == httpx.codes.NOT_FOUND:
-            raise PermanentError(_why(response))
-        if response.is_client_error:
-            raise RefusedError(_why(response))
-        if not response.is_success:
-            raise PermanentError(f"{self._url} failed at {method} {path}: {_why(response)}")
+        response = await self._send(method, path, **request)
         try:
             return answer.model_validate_json(response.content)
         except ValidationError as error:
             raise PermanentError(
                 f"{self._url} answered something that is no {answer.__name__}: {error}"
             ) from error
+
+    async def _send(self, method: str, path: str, **request: Any) -> httpx.Response:
+        try:
+            response = await self._http.request(method, path, **request)
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            raise UnreachableError(f"{self._url!r} does not answer: {error}") from error
+        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            raise UnreachableError(f"{self._url!r} is not ready: {why(response)}")
+        if response.status_code == httpx.codes.NOT_FOUND:
+            raise PermanentError(why(response))
+        if response.is_client_error:
+            raise RefusedError(why(response))
+        if not response.is_success:
+            raise PermanentError(f"{self._url} failed at {method} {path}: {why(response)}")
+        return response
 
 
 class Gateway(_Client):
@@ -83,9 +89,23 @@ class Gateway(_Client):
         """Return everything that is known about a run."""
         return await self._ask(RunView, "GET", f"/api/v1/runs/{run_id}")
 
-    async def approve(self, run_id: str, plan_hash: str, reason: str = "") -> DecisionView:
+    async def approve(
+        self, run_id: str, plan_hash: str, reason: str = "", *, break_glass: bool = False
+    ) -> DecisionView:
         """Say yes to exactly one plan."""
-        return await self._decide(run_id, "approve", plan_hash, reason)
+        broken = {"break_glass": True} if break_glass else {}
+        return await self._decide(run_id, "approve", plan_hash, reason, **broken)
+
+    async def amend(
+        self, run_id: str, plan_hash: str, changes: Sequence[NewValue], reason: str
+    ) -> AmendmentView:
+        """Ask for a plan with other values."""
+        wish = {
+            "plan_hash": plan_hash,
+            "changes": [one.model_dump(mode="json") for one in changes],
+            "reason": reason,
+        }
+        return await self._ask(AmendmentView, "POST", f"/api/v1/runs/{run_id}/amend", json=wish)
 
     async def reject(self, run_id: str, plan_hash: str, reason: str) -> DecisionView:
         """Say no to exactly one plan."""
@@ -107,8 +127,10 @@ class Gateway(_Client):
         }
         return await self._ask(BudgetAnswerView, "POST", f"/api/v1/runs/{run_id}/budget", json=said)
 
-    async def _decide(self, run_id: str, verb: str, plan_hash: str, reason: str) -> DecisionView:
-        said = {"plan_hash": plan_hash, "reason": reason}
+    async def _decide(
+        self, run_id: str, verb: str, plan_hash: str, reason: str, **more: bool
+    ) -> DecisionView:
+        said = {"plan_hash": plan_hash, "reason": reason, **more}
         return await self._ask(DecisionView, "POST", f"/api/v1/runs/{run_id}/{verb}", json=said)
 
 
@@ -130,7 +152,8 @@ class Ingest(_Client):
         )
 
 
-def _why(response: httpx.Response) -> str:
+def why(response: httpx.Response) -> str:
+    """Return what an answer says that is a no."""
     try:
         told = ErrorView.model_validate_json(response.content)
     except ValidationError:

@@ -90,6 +90,7 @@ class Api:
             answer=answer,
             by=by,
             reason=verdict.reason,
+            break_glass=verdict.break_glass,
         )
         if taken.refusal:
             raise await self._explained(taken, run.id, verdict.plan_hash)
@@ -133,9 +134,9 @@ class Api:
             return refusals.already(taken, taken.state)
         if approval is None:
             return refusals.refused(taken.refusal or Refusal.UNKNOWN)
-        said = taken.refusal is Refusal.SAID_ALREADY
+        refusal = taken.refusal or Refusal.UNKNOWN
         return refusals.refused(
-            taken.refusal or Refusal.UNKNOWN,
-            approvers=", ".join(approval.undecided if said else approval.approvers),
+            refusal,
+            approvers=", ".join(refusals.who_can(refusal, approval)),
             needs=approval.needs,
         )

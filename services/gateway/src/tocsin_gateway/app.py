@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tocsin_gateway import api, application, assembly, operating
+from tocsin_gateway import amendments, api, application, assembly, operating
 from tocsin_gateway.access import Access
+from tocsin_gateway.amendments import Amendments
 from tocsin_gateway.assertions import Assertions
 from tocsin_gateway.console import site
 from tocsin_gateway.console.books import Books
@@ -67,6 +68,7 @@ def build(flags: Sequence[str] = ()) -> Service:
                 access,
                 *assembly.areas(parts, statuses),
                 *operating.areas(settings, parts, routes, letters),
+                amendments.routes(Amendments(parts.reader, records, parts.bus)),
                 signed_in=sessions.signed_in,
             ),
             console,

@@ -67,6 +67,7 @@ class Approvals(Protocol):
         answer: DecisionKind,
         by: str,
         reason: str,
+        break_glass: bool = False,
     ) -> Redeemed:
         """Take the decision of an authenticated person exactly once."""
 
@@ -90,6 +91,9 @@ class Verdict(BaseModel):
 
     plan_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="The plan that was looked at.")
     reason: str = Field(default="", max_length=1000)
+    break_glass: bool = Field(
+        default=False, description="Whether to say yes alone, past the rules of who has to."
+    )
 
 
 class Cancel(BaseModel):

@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket, WebSocketState
 
 from tocsin_contracts.roles import Role
 from tocsin_contracts.views import ApprovalState, ErrorView
-from tocsin_kit.approvals import Redeemed, Refusal
+from tocsin_kit.approvals import LEAST_REASON, Approval, Redeemed, Refusal
 from tocsin_kit.errors import TransientError
 
 POLICY_VIOLATION = 1008
@@ -18,6 +18,7 @@ POLICY_VIOLATION = 1008
 
 ROUTES = "/openapi.json describes every request"
 
+_LEAST = f"{LEAST_REASON} characters or more"
 REFUSALS: Mapping[Refusal, tuple[int, str, str]] = {
     Refusal.UNKNOWN: (409, "no approval was asked for this plan", "look at the run again"),
     Refusal.BAD_TOKEN: (403, "another decision is being taken", "look at the run again"),
@@ -27,6 +28,8 @@ REFUSALS: Mapping[Refusal, tuple[int, str, str]] = {
     Refusal.SELF_APPROVAL: (403, "who proposes a change may not approve it", "ask somebody else"),
     Refusal.WRONG_SURFACE: (403, "a yes to this does not count from here", "it needs {needs}"),
     Refusal.SAID_ALREADY: (409, "you have said yes already", "ask one of: {approvers}"),
+    Refusal.NOT_GLASS: (403, "you may not break the glass here", "ask one of: {approvers}"),
+    Refusal.NO_REASON: (422, "to break the glass takes a reason", f"say why in {_LEAST}"),
     Refusal.NOT_WAITING: (409, "the run no longer waits for a decision", "look at the run again"),
 }
 
@@ -51,6 +54,13 @@ def already(taken: Redeemed, state: ApprovalState) -> RefusedError:
     return RefusedError(
         409, f"already {state.value} by {taken.decided_by} at {when}", "the first decision stands"
     )
+
+
+def who_can(refusal: Refusal, approval: Approval) -> tuple[str, ...]:
+    """Return the people who could do what was refused."""
+    if refusal is Refusal.NOT_GLASS:
+        return approval.breakers
+    return approval.undecided if refusal is Refusal.SAID_ALREADY else approval.approvers
 
 
 def refused(refusal: Refusal, approvers: str = "", needs: str = "") -> RefusedError:

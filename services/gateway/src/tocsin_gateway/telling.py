@@ -183,7 +183,11 @@ _SENTENCES: Mapping[type[Event], Callable[[Any], str]] = {
     ApprovalReminded: lambda fact: "Half of the time is over, and nobody has decided.",
     ApprovalEscalated: lambda fact: f"Nobody has decided, so {', '.join(fact.approvers)} may too.",
     ApprovalRecorded: lambda fact: f"{fact.decision.by} said yes, {fact.given} of {fact.required}.",
-    ApprovalGranted: lambda fact: f"Approved by {fact.decision.by}.",
+    ApprovalGranted: lambda fact: (
+        f"BREAK-GLASS: {fact.decision.by} approved alone: {fact.decision.reason}"
+        if fact.decision.break_glass
+        else f"Approved by {fact.decision.by}."
+    ),
     ApprovalDenied: lambda fact: (
         f"Rejected by {fact.decision.by}: {fact.decision.reason or 'no reason given'}"
     ),

@@ -26,14 +26,19 @@ from tocsin_contracts import (
     StormEnded,
     StormStarted,
 )
+from tocsin_contracts.amending import AmendmentRefused
+from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
+from tocsin_kit.moves import ANY
 from tocsin_kit.notices import Notices
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
+from tocsin_kit.topology import TimerKind
 from tocsin_notifier import channels, graph
+from tocsin_notifier.addressing import Addressing
 from tocsin_notifier.handlers import Handlers
 from tocsin_notifier.nodes import Nodes
-from tocsin_notifier.ports import TwoWay
+from tocsin_notifier.ports import Channel, TwoWay
 from tocsin_notifier.settings import Settings
 from tocsin_notifier.state import NoticeState
 
@@ -48,6 +53,7 @@ TOLD: tuple[type[Event], ...] = (
     ApprovalRecorded,
     ApprovalGranted,
     ApprovalDenied,
+    AmendmentRefused,
     PullRequestOpened,
     PullRequestUpdated,
     PullRequestFound,
@@ -71,16 +77,19 @@ def build(flags: Sequence[str] = ()) -> Service:
     parts = Parts.of(settings, moves_runs=False)
     slack = _slack(settings, parts)
     channel = slack.channel if slack else None
-    shown = channels.load(settings.notify_channels, settings.notify_webhook_url, channel)
-    nodes = Nodes(shown, Notices(parts.redis))
-    telling: Subgraph[NoticeState] = Subgraph(
-        "notifier", graph.build(nodes), saver(parts.raw_redis)
+    shown = channels.load(settings, channel)
+    notices = Notices(parts.redis)
+    handlers = Handlers(
+        _telling(settings, parts, shown, notices),
+        parts.reader,
+        notices,
+        [channel] if channel else [],
     )
-    handlers = Handlers(telling, [channel] if channel else [])
     for event_type in TOLD:
         parts.bus.on(event_type, handlers.tell)
     for event_type in FOLLOWED:
         parts.bus.watch(event_type, handlers.follow)
+    parts.bus.on_timer(TimerKind.QUIET_END, handlers.wake, ANY)
     return Service(
         settings=settings,
         port=settings.notifier_port,
@@ -89,6 +98,21 @@ def build(flags: Sequence[str] = ()) -> Service:
         background=slack.background if slack else (),
         resources=slack.resources if slack else (),
     )
+
+
+def _telling(
+    settings: Settings, parts: Parts, shown: Sequence[Channel], notices: Notices
+) -> Subgraph[NoticeState]:
+    rules = settings.notify
+    nodes = Nodes(
+        shown,
+        Addressing(settings.notify_channels, SystemClock(), rules.routes, rules.quiet),
+        runs=parts.reader,
+        notices=notices,
+        timers=parts.bus,
+        public_url=settings.public_url,
+    )
+    return Subgraph("notifier", graph.build(nodes), saver(parts.raw_redis), graph.steps(len(shown)))
 
 
 def _slack(settings: Settings, parts: Parts) -> TwoWay | None:

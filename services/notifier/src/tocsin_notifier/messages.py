@@ -23,8 +23,11 @@ from tocsin_contracts import (
     StormEnded,
     StormStarted,
 )
+from tocsin_contracts.amending import AmendmentRefused
 from tocsin_kit.redaction import Redactor
+from tocsin_kit.run_view import Run
 from tocsin_kit.untrusted import line
+from tocsin_notifier import wording
 from tocsin_notifier.ports import Message
 
 DIFF_LIMIT = 2400
@@ -33,9 +36,6 @@ DIFF_LIMIT = 2400
 LINE, SENTENCE = 200, 1000
 """Characters of a title or a line of a list, and of a sentence, that others may have written."""
 
-SEEN = 10
-"""Lines of what was seen; the API and the console show them all."""
-
 _MASKING = Redactor()
 """More people read a channel than may read the repository."""
 
@@ -43,9 +43,12 @@ ESCALATES = "validation"
 """The service that escalates with `RunEscalated`, which tells more than the end of the run."""
 
 
-def render(event: Event) -> Message | None:
-    """Return the message of an event, or None where people need not hear of it."""
-    said = _new(event) or _approval(event) or _known_run(event) or _pulled(event)
+def render(event: Event, run: Run | None = None) -> Message | None:
+    """Return the message of an event, or None where people need not hear of it.
+
+    Who has to take over is told what the record of the run knows.
+    """
+    said = _new(event) or _approval(event) or _known_run(event, run) or _pulled(event)
     if said is None:
         return None
     title, text = said
@@ -65,17 +68,17 @@ def _new(event: Event) -> tuple[str, str] | None:
             return None
 
 
-def _known_run(event: Event) -> tuple[str, str] | None:
+def _known_run(event: Event, run: Run | None) -> tuple[str, str] | None:
     """Title and text of what became of a run."""
     title = text = ""
     match event:
         case BudgetExhausted():
             title, text = "The investigation asks for a larger budget", _asking(event)
         case RunEscalated():
-            title, text = f"Needs a person: {event.alert.title}", _known(event)
+            title, text = f"Needs a person: {event.alert.title}", _known(event, run)
         case RunFinished() if not _is_told_already(event):
             ended = event.outcome.value.replace("_", " ")
-            title, text = f"Run ended: {ended}", _said(event.sentence)
+            title, text = f"Run ended: {ended}", _known(event, run)
     return (title, text) if title else None
 
 
@@ -91,10 +94,11 @@ def _approval(event: Event) -> tuple[str, str] | None:
             title, text = f"More people may decide: {event.title}", _escalated(event)
         case ApprovalRecorded():
             title, text = _counted(event), _decision(event.decision)
-        case ApprovalGranted():
-            title, text = f"Approved by {event.decision.by}", _decision(event.decision)
-        case ApprovalDenied():
-            title, text = f"Rejected by {event.decision.by}", _decision(event.decision)
+        case ApprovalGranted() | ApprovalDenied():
+            title, text = _decided(event), _decision(event.decision)
+        case AmendmentRefused():
+            title = f"The plan stays as it is: {event.by} wanted other values"
+            text = f"Plan {event.plan_hash[:12]} waits on: {_said(event.why)}"
     return (title, text) if title else None
 
 
@@ -169,6 +173,11 @@ def _question(event: ApprovalRequested) -> str:
             *([_said(_frozen(event.freeze))] if event.freeze else []),
             *([_said(f"Team {event.team}.")] if event.team else []),
             *([_said(f"Needs a yes of {event.needs}.")] if event.needs else []),
+            *([_said(f"Owners: {event.owners}.")] if event.owners else []),
+            *(
+                _said(f"{a.by} changed {', '.join(a.changes)}.")
+                for a in event.hypothesis.amendments
+            ),
             f"Plan {plan.short_hash}, decide before {event.expires_at:%Y-%m-%d %H:%M} UTC.",
             "```",
             _capped(_MASKING.text(plan.diff)),
@@ -205,15 +214,22 @@ def _ineffective(event: FixIneffective) -> str:
     return f"{_said(event.url)}\n{_said(event.why)}. An exact undo is looked for; it needs a yes."
 
 
+def _decided(event: ApprovalGranted | ApprovalDenied) -> str:
+    if event.decision.break_glass:
+        return f"BREAK-GLASS: {event.decision.by} approved alone, past the rules of who has to"
+    said = "Approved" if isinstance(event, ApprovalGranted) else "Rejected"
+    return f"{said} by {event.decision.by}"
+
+
 def _decision(decision: Decision) -> str:
     text = f"Plan {decision.plan_hash[:12]}, {decision.decided_at:%H:%M:%S} UTC."
     return f"{text} Reason: {_said(decision.reason)}" if decision.reason else text
 
 
-def _known(event: RunEscalated) -> str:
-    more = len(event.seen) - SEEN
-    lines = [_said(event.sentence), *(f"- {_said(seen, LINE)}" for seen in event.seen[:SEEN])]
-    return "\n".join([*lines, f"… {more} more"] if more > 0 else lines)
+def _known(event: RunEscalated | RunFinished, run: Run | None) -> str:
+    taken_over = isinstance(event, RunEscalated) or event.outcome is RunState.ESCALATED
+    known = wording.known(event, run) if taken_over else ()
+    return "\n".join([_said(event.sentence), *(_said(each, LINE) for each in known)])
 
 
 def _said(text: str, limit: int = SENTENCE) -> str:

@@ -18,15 +18,17 @@ from tocsin_contracts import (
     TieAnswer,
     TieAsked,
 )
+from tocsin_contracts.amending import AmendmentRequested
 from tocsin_gitops import config, secrets
 from tocsin_gitops.repositories import repositories
-from tocsin_kit import logging
+from tocsin_kit import approvals, logging
 from tocsin_kit.asking import ask
 from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.issues import Issues
 from tocsin_kit.moves import move
+from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
 from tocsin_mcp.servers import Servers
@@ -60,10 +62,12 @@ def build(flags: Sequence[str] = ()) -> Service:
         clusters=clusters(settings, servers),
         issues=Issues(parts.redis),
         runs=parts.reader,
+        approvals=decisions(parts),
         clock=clock,
         rules=rules(settings),
         console=settings.public_url,
         ties=AskedTies(parts.bus),
+        owners=settings.codeowners,
     )
 
     def run_in(nodes: Nodes) -> Subgraph[ValidationState]:
@@ -92,6 +96,12 @@ def means(settings: Settings, parts: Parts) -> Means:
     )
 
 
+def decisions(parts: Parts) -> approvals.Approvals:
+    """Return the records of approvals, which validation only reads."""
+    outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
+    return approvals.Approvals(parts.redis, outbox)
+
+
 class AskedTies:
     """Asks rca, which has a model or not."""
 
@@ -112,6 +122,8 @@ def listen(bus: Bus, handlers: Handlers) -> None:
     bus.on(FixIneffective, handlers.on_fix_ineffective, allowed)
     amending = move(RunState.PR_OPEN, during=RunState.VALIDATING)
     bus.on(ChangeProposed, handlers.on_change_proposed, amending)
+    revaluing = move(RunState.AWAITING_APPROVAL, during=RunState.VALIDATING)
+    bus.on(AmendmentRequested, handlers.on_amendment_requested, revaluing)
 
 
 def clusters(settings: Settings, servers: Servers) -> Clusters:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from tocsin_cluster.port import Clusters
+from tocsin_contracts.owners import CodeOwners
 from tocsin_gitops.config import GitOps
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.graphs import Subgraph
@@ -12,7 +13,8 @@ from tocsin_validation.convergence import Convergence
 from tocsin_validation.converging import Rules
 from tocsin_validation.handlers import Handlers
 from tocsin_validation.nodes import Nodes
-from tocsin_validation.ports import Check, Issues, Reader, Source
+from tocsin_validation.owning import Owning
+from tocsin_validation.ports import Approvals, Check, Issues, Reader, Source
 from tocsin_validation.resolving.ties import Ties
 from tocsin_validation.standing import Desk
 from tocsin_validation.state import ValidationState
@@ -34,10 +36,12 @@ class Outside:
     clusters: Clusters
     issues: Issues
     runs: Reader
+    approvals: Approvals
     clock: Clock = field(default_factory=SystemClock)
     rules: Rules = USUAL
     console: str = ""
     ties: Ties | None = None
+    owners: CodeOwners = CodeOwners.SHOW
 
 
 def assembled(
@@ -62,4 +66,12 @@ def assembled(
         ties=outside.ties,
     )
     undoing = Undoing(gitops, source, desk, clock, outside.rules, console=console)
-    return Handlers(run_in(nodes), undoing, outside.runs)
+    owning = Owning(gitops, source, outside.owners)
+    return Handlers(
+        run_in(nodes),
+        undoing,
+        outside.runs,
+        approvals=outside.approvals,
+        clock=clock,
+        owning=owning,
+    )

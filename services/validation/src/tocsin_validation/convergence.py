@@ -47,7 +47,8 @@ class Convergence:
         edits = tuple(state["edits"])
         if rival := await self._desk.rival(run_id, repository.name, key, edits):
             return {"answer": endings.rivalled(run_id, alert, rival)}
-        asked = state["hypothesis"].remark is not None
+        hypothesis = state["hypothesis"]
+        asked = hypothesis.remark is not None or bool(hypothesis.amendments)
         standing = await self._desk.standing(repository, key, branch, edits, exactly=asked)
         decision = converging.decide(standing, self._rules, self._clock.now())
         remark = state["hypothesis"].remark

@@ -157,10 +157,11 @@ def kept_open(run_id: RunId, hypothesis: Hypothesis, told: Sequence[Event]) -> S
     """Return what is told; of a comment's proposal that is no plan, only why it is dropped."""
     if hypothesis.remark is None or any(isinstance(one, PlanDrafted) for one in told):
         return told
-    return dropped(run_id, hypothesis.remark, " ".join(filter(None, map(_why, told))))
+    return dropped(run_id, hypothesis.remark, " ".join(filter(None, map(why, told))))
 
 
-def _why(told: Event) -> str:
+def why(told: Event) -> str:
+    """Return why there is no plan, of an event that says so."""
     match told:
         case ProposalDropped(why=why) | PullRequestFound(why=why):
             return why

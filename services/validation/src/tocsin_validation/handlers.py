@@ -16,13 +16,16 @@ from tocsin_contracts import (
     ProposalDropped,
     RunId,
 )
+from tocsin_contracts.amending import AmendmentRequested
 from tocsin_gitops import hashing
 from tocsin_kit import pulls
+from tocsin_kit.clock import Clock
 from tocsin_kit.errors import PermanentError, TransientError
 from tocsin_kit.graphs import Subgraph
 from tocsin_kit.run_view import Run
-from tocsin_validation import endings
-from tocsin_validation.ports import Reader
+from tocsin_validation import amending, endings
+from tocsin_validation.owning import Owning
+from tocsin_validation.ports import Approvals, Reader
 from tocsin_validation.state import ValidationState
 from tocsin_validation.undoing import Undoing
 
@@ -30,10 +33,22 @@ from tocsin_validation.undoing import Undoing
 class Handlers:
     """One method per event that validation consumes; what it returns is published."""
 
-    def __init__(self, graph: Subgraph[ValidationState], undoing: Undoing, runs: Reader) -> None:
+    def __init__(
+        self,
+        graph: Subgraph[ValidationState],
+        undoing: Undoing,
+        runs: Reader,
+        *,
+        approvals: Approvals,
+        clock: Clock,
+        owning: Owning,
+    ) -> None:
         self._graph = graph
         self._undoing = undoing
         self._runs = runs
+        self._approvals = approvals
+        self._clock = clock
+        self._owning = owning
 
     async def on_hypothesis_formed(self, event: HypothesisFormed) -> Sequence[Event]:
         """Turn a hypothesis into a plan, or say why there is none."""
@@ -59,9 +74,24 @@ class Handlers:
         told = await self._validate(event.run_id, event.id, event.alert, event.hypothesis)
         return endings.kept_open(event.run_id, event.hypothesis, told)
 
+    async def on_amendment_requested(self, event: AmendmentRequested) -> Sequence[Event]:
+        """Turn other values for a waiting plan into a new plan, or say why the old one stays.
+
+        Nobody can decide meanwhile, for the run does not wait while this works on it.
+        """
+        asked = amending.waiting(await self._runs.get(event.run_id))
+        approval = await self._approvals.get(event.run_id, asked.plan.plan_hash)
+        wanted = amending.wanted(event, asked, approval, self._clock.now())
+        if isinstance(wanted, str):
+            return [amending.refused(event, wanted)]
+        told = await self._validate(
+            event.run_id, event.id, asked.alert, wanted, replaces=event.plan_hash
+        )
+        return amending.outcome(event, asked, told)
+
     async def on_fix_ineffective(self, event: FixIneffective) -> Sequence[Event]:
         """Propose the exact undo of a fix that did not help, or hand over."""
-        return await self._undoing.propose(event)
+        return await self._owning.named(await self._undoing.propose(event))
 
     async def on_inconclusive(self, event: InvestigationInconclusive) -> Sequence[Event]:
         """Hand over to a person, with what was seen: nothing is guessed."""
@@ -76,7 +106,7 @@ class Handlers:
         ineffective = run.fact(FixIneffective) if run else None
         if ineffective is None:
             raise PermanentError(f"run {event.run_id!r} has no fix that an undo could be of")
-        return await self._undoing.propose(ineffective)
+        return await self._owning.named(await self._undoing.propose(ineffective))
 
     async def _validate(
         self,
@@ -92,7 +122,8 @@ class Handlers:
             "hypothesis": hypothesis,
             "replaces": replaces,
         }
-        return (await self._graph.run(run_id, attempt, start))["answer"]
+        told = (await self._graph.run(run_id, attempt, start))["answer"]
+        return await self._owning.named(told)
 
 
 def _another_waits(run: Run, event: ChangeProposed) -> bool:

@@ -159,7 +159,10 @@ def _superseded(state: ValidationState, plan: Plan) -> list[Event]:
     old = state.get("replaces", "")
     if old in ("", plan.plan_hash):
         return []
+    last = next(reversed(state["hypothesis"].amendments), None)
     why = "what it would change had moved on"
+    if last and last.plan_hash == old:
+        why = f"{last.by} gave other values: {'; '.join(last.changes)}"
     return [
         PlanSuperseded(run_id=RunId(state["run_id"]), plan_hash=old, by=plan.plan_hash, why=why)
     ]

@@ -22,6 +22,7 @@ from tocsin_gitops.policy import WritePolicy
 from tocsin_gitops.pulls import PullRequest
 from tocsin_gitops.source import BlobFile, Commit
 from tocsin_gitops.undoing import Step
+from tocsin_kit.approvals import Approval
 from tocsin_kit.issues import Claim, Written
 from tocsin_kit.run_view import Run
 from tocsin_validation.facts import Surroundings
@@ -68,6 +69,13 @@ class Reader(Protocol):
 
     async def get(self, run_id: RunId) -> Run | None:
         """Return a run, or None."""
+
+
+class Approvals(Protocol):
+    """Reads the approval records."""
+
+    async def get(self, run_id: RunId, plan_hash: str) -> Approval | None:
+        """Return the approval of a plan, or None."""
 
 
 class Issues(Protocol):

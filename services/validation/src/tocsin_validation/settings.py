@@ -6,6 +6,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from tocsin_cluster.settings import ClusterSettings
+from tocsin_contracts.owners import CodeOwners
 from tocsin_validation.facts import Prices, Rules
 
 
@@ -34,6 +35,11 @@ class Settings(ClusterSettings):
     )
     helm_binary: str = Field(
         default="helm", description="Renders charts before and after a change; a name or a path."
+    )
+    codeowners: CodeOwners = Field(
+        default=CodeOwners.SHOW,
+        description="What owners of files in CODEOWNERS are asked for: `off`, to be named with "
+        "the question (`show`), or a yes of one for every file (`require`).",
     )
     production: tuple[str, ...] = Field(
         default=Rules().production,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tocsin_cli import prompt, render
+from tocsin_cli import amending, prompt, render
 from tocsin_cli.client import Gateway
 from tocsin_cli.commands.connect import connected
 from tocsin_cli.commands.options import Data, GatewayUrl, RunId, Token
@@ -15,10 +15,15 @@ from tocsin_cli.errors import RefusedError, UsageError
 from tocsin_cli.terminal import show
 from tocsin_cli.workspace import DEFAULT
 from tocsin_contracts import Amounts, Plan
-from tocsin_contracts.views import ApprovalState
+from tocsin_contracts.views import ApprovalState, DecisionView
 
 TYPED = 6
 SHOWN = 12
+
+ASKED = (
+    "asked for other values than those of plan {}: a new plan, which needs a yes of its own, or "
+    "why there is none, follows in a moment"
+)
 
 PlanHash = Annotated[
     str,
@@ -32,25 +37,41 @@ def approve(
     *,
     plan_hash: PlanHash = "",
     reason: Reason = "",
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="FIELD=VALUE",
+            help="Ask for a plan with another value, which needs a yes of its own; repeatable.",
+        ),
+    ] = None,
+    break_glass: Annotated[
+        bool,
+        typer.Option(
+            "--break-glass",
+            help="Say yes alone, past the rules of who has to. Give a --reason; everybody hears.",
+        ),
+    ] = False,
     data: Data = DEFAULT,
     gateway_url: GatewayUrl = None,
     token: Token = None,
 ) -> None:
-    """Approve the plan of a run, after a look at its diff."""
+    """Approve the plan of a run, after a look at its diff; or ask for it with other values."""
+    if values and break_glass:
+        raise UsageError("--set asks for a new plan, which --break-glass cannot approve yet")
 
     async def ask(gateway: Gateway) -> None:
         console = Console()
         plan = await _plan(gateway, run)
         show(console, *render.plan(plan), "")
-        if plan_hash:
-            check_named(plan, plan_hash)
+        changes = amending.new_values(plan, values or ())
+        await _seen(console, plan, plan_hash)
+        if changes:
+            asked = await gateway.amend(run, plan.plan_hash, changes, reason)
+            show(console, f"{asked.by} {ASKED.format(plan.short_hash)}")
         else:
-            await _retyped(console, plan)
-        taken = await gateway.approve(run, plan.plan_hash, reason)
-        what = taken.decision.value
-        if taken.decision is ApprovalState.PENDING:
-            what = f"{taken.given} of {taken.required} said yes, the last one"
-        show(console, f"{what} by {taken.by}: plan {plan.short_hash}")
+            taken = await gateway.approve(run, plan.plan_hash, reason, break_glass=break_glass)
+            show(console, _told(taken, plan))
 
     connected(ask, data, gateway_url, token)
 
@@ -148,6 +169,20 @@ async def _plan(gateway: Gateway, run: str) -> Plan:
     if view.plan is None:
         raise RefusedError(f"run {run!r} has no plan to decide about; it is {view.state.value}")
     return view.plan
+
+
+def _told(taken: DecisionView, plan: Plan) -> str:
+    what = taken.decision.value
+    if taken.decision is ApprovalState.PENDING:
+        what = f"{taken.given} of {taken.required} said yes, the last one"
+    return f"{what} by {taken.by}: plan {plan.short_hash}"
+
+
+async def _seen(console: Console, plan: Plan, plan_hash: str) -> None:
+    if plan_hash:
+        check_named(plan, plan_hash)
+    else:
+        await _retyped(console, plan)
 
 
 async def _retyped(console: Console, plan: Plan) -> None:

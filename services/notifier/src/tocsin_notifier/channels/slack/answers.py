@@ -19,6 +19,8 @@ _WHY: Mapping[Refusal, str] = {
     Refusal.SELF_APPROVAL: "Who proposes a change may not approve it; ask somebody else.",
     Refusal.NOT_WAITING: "The run no longer waits for a decision.",
     Refusal.WRONG_SURFACE: "A yes to this does not count from Slack; use tocsin run approve.",
+    Refusal.NOT_GLASS: "Nobody breaks the glass from Slack; use tocsin run approve --break-glass.",
+    Refusal.NO_REASON: "To break the glass takes a reason.",
     Refusal.SAID_ALREADY: "You have said yes already.",
 }
 _CLOSED = {

@@ -147,6 +147,7 @@ def _change(asked: ApprovalRequested | None) -> Iterator[Block]:
         ("Risk", "; ".join([plan.risk.value, *plan.risk_reasons])),
         ("What it affects", " ".join(plan.effects)),
         ("Needs a yes of", asked.needs),
+        ("Owners", asked.owners),
         ("Decide before", f"{asked.expires_at:%Y-%m-%d %H:%M} UTC"),
         ("Changes have to wait", asked.freeze),
         ("Team", asked.team),

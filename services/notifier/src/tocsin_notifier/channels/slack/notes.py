@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tocsin_contracts import (
     AlertRepeated,
     ApprovalEscalated,
+    ApprovalGranted,
     ApprovalRecorded,
     ApprovalReminded,
     ApprovalRequested,
@@ -20,6 +21,7 @@ from tocsin_contracts import (
     RunFinished,
     StormEnded,
 )
+from tocsin_contracts.amending import AmendmentRefused
 from tocsin_kit.untrusted import line
 from tocsin_notifier.channels.slack.blocks import SECTION, Shown, section
 from tocsin_notifier.channels.slack.text import escaped, size
@@ -29,6 +31,7 @@ LINE = 300
 EVIDENCE = 12
 
 LOUD = (
+    AmendmentRefused,
     ApprovalEscalated,
     ApprovalRequested,
     ApprovalReminded,
@@ -126,7 +129,8 @@ def _note(title: str, lines: list[str], event: Event | None) -> Note:
     head = f"*{escaped(line(title, LINE), LINE)}*"
     told = [escaped(line(one, LINE * 4).replace("```", "'''"), LINE * 4) for one in lines]
     words = _fitting([head, *filter(None, told)])
-    return Note(Shown(words, (section(words),)), isinstance(event, LOUD))
+    broken = isinstance(event, ApprovalGranted) and event.decision.break_glass
+    return Note(Shown(words, (section(words),)), broken or isinstance(event, LOUD))
 
 
 def _fitting(lines: list[str]) -> str:
