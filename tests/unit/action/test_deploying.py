@@ -122,6 +122,32 @@ async def test_a_failed_operation_is_told_in_words_that_are_clean_and_short(shop
     assert len(seen.words) <= 300
 
 
+@pytest.mark.parametrize("by", ["Application argocd/payments", "Kustomization flux-system/apps"])
+async def test_a_failure_with_an_earlier_commit_is_none_of_ours(shop, by):
+    old = operation(shop.shas[0], "Failed", message="a hook failed yesterday")
+    app = application(sync=synced(shop.shas[1], "OutOfSync"), operationState=old)
+    failed = flux(ready="False", reason="BuildFailed", lastAttemptedRevision=shop.shas[0])
+    assert (await look(shop, app, failed, by=by)).standing is Standing.SYNCING
+    ours = flux(ready="False", reason="BuildFailed", lastAttemptedRevision=shop.shas[1])
+    app["status"]["operationState"] = operation(shop.shas[2], "Error", message="it is now")
+    assert (await look(shop, app, ours, by=by)).standing is Standing.FAILED
+
+
+async def test_what_is_suspended_is_waited_for_and_says_so(shop):
+    stopped = flux(lastAppliedRevision=f"main@sha1:{shop.shas[0]}") | {"spec": {"suspend": True}}
+    seen = await look(shop, stopped, by="Kustomization flux-system/apps")
+    assert seen.standing is Standing.SYNCING
+    assert seen.words.startswith("it is suspended")
+
+
+async def test_what_reconciles_without_end_is_waited_for(shop):
+    stuck = flux(
+        ready="Unknown", reason="Progressing", lastAttemptedRevision=f"main@sha1:{shop.shas[1]}"
+    )
+    seen = await look(shop, stuck, by="Kustomization flux-system/apps")
+    assert seen.standing is Standing.SYNCING
+
+
 async def test_a_repository_that_argo_cannot_render_is_a_failure(shop):
     errors = [{"type": "ComparisonError", "message": "kustomize build failed"}]
     app = application(sync=synced(shop.shas[0], "Unknown"), conditions=errors)

@@ -28,11 +28,13 @@ class Report:
     """What a controller says, in the same words for all of them.
 
     `reached` are the commits, maybe by their first 12 digits, that the cluster is at: one for each
-    source. `finished_at` is when it came there.
+    source. `finished_at` is when it came there. `tried` are those that it last tried, and failed
+    with if it has `failed`; empty where no one commit is at fault.
     """
 
     by: str
     reached: tuple[str, ...]
+    tried: tuple[str, ...]
     healthy: bool
     failed: bool
     words: str
@@ -72,6 +74,7 @@ def _argo(app: Manifest) -> Report | None:
     return Report(
         by=ARGO,
         reached=(*(seen if is_even else ()), *(applied if is_whole else ())),
+        tried=() if errors else applied,
         healthy=health in ("Healthy", ""),
         failed=bool(errors) or has_failed,
         words=line("; ".join(filter(None, told)) or state, LONGEST),
@@ -94,6 +97,7 @@ def _flux(one: Manifest) -> Report | None:
     return Report(
         by=FLUX,
         reached=(*applied, *(tried if reason == _APPLIED else ())),
+        tried=tried,
         healthy=state == "True" and generation == (observed or generation),
         failed=state == "False" and reason not in _PENDING,
         words=line(": ".join(words), LONGEST),

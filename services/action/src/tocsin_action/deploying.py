@@ -1,6 +1,7 @@
 """Ask the GitOps controller of a cluster whether a merged commit has reached it."""
 
 import asyncio
+from collections.abc import Sequence
 
 from tocsin_action import controllers
 from tocsin_action.arrival import UNTOLD, Arrival, Standing
@@ -55,27 +56,30 @@ class Controllers:
         return controllers.read(found) if found else None
 
     async def _judged(self, report: Report, repository: Repository, commit: str) -> Arrival:
-        revision = await self._holding(report, repository, commit)
+        revision = await self._holding(report.reached, repository, commit)
         if not revision:
-            standing = Standing.FAILED if report.failed else Standing.SYNCING
+            failed = report.failed and (
+                not report.tried or await self._holding(report.tried, repository, commit)
+            )
+            standing = Standing.FAILED if failed else Standing.SYNCING
             return Arrival(standing, report.by, report.words)
         standing = Standing.SYNCED if report.healthy else Standing.UNHEALTHY
         return Arrival(standing, report.by, report.words, revision, report.finished_at)
 
-    async def _holding(self, report: Report, repository: Repository, commit: str) -> str:
-        """Return the commit of the cluster that holds ours, or an empty one if none does.
+    async def _holding(self, revisions: Sequence[str], repository: Repository, commit: str) -> str:
+        """Return the commit among these that holds ours, or an empty one if none does.
 
         Of several sources some are of other repositories; one has to be of ours.
         """
         unseen: list[TocsinError] = []
-        for told in report.reached:
+        for told in revisions:
             try:
                 whole = await self._whole(repository, told)
                 if whole and await self._source.leads_to(repository, whole, commit):
                     return whole
             except TocsinError as error:
                 unseen.append(error)
-        if unseen and len(unseen) == len(report.reached):
+        if unseen and len(unseen) == len(revisions):
             raise unseen[0]
         return ""
 
