@@ -1,8 +1,11 @@
 """Create the topology once and refuse to run on one that has drifted."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import nats
+from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import ConsumerConfig, StreamConfig
@@ -35,6 +38,17 @@ async def ensure(
     Something that exists with other settings is drift: it is refused with every difference named,
     unless `accept` says that it should be changed to ours.
     """
+    async with connected(nats_url) as client:
+        owner = _Owner(client.jetstream(timeout=10), accept=accept, replicas=replicas)
+        try:
+            return await owner.all(ack_wait)
+        except APIError as error:
+            raise PermanentError(f"NATS at {nats_url!r} refuses it: {error.description}") from error
+
+
+@asynccontextmanager
+async def connected(nats_url: str) -> AsyncIterator[Client]:
+    """Yield a connection for a moment's work; TransientError if nobody answers."""
     try:
         client = await nats.connect(
             nats_url,
@@ -46,11 +60,8 @@ async def ensure(
         )
     except (OSError, NatsError) as error:
         raise TransientError(f"NATS at {nats_url!r} does not answer: {error}") from error
-    owner = _Owner(client.jetstream(timeout=10), accept=accept, replicas=replicas)
     try:
-        return await owner.all(ack_wait)
-    except APIError as error:
-        raise PermanentError(f"NATS at {nats_url!r} refuses it: {error.description}") from error
+        yield client
     finally:
         await client.close()
 

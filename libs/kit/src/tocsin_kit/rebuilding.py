@@ -1,33 +1,23 @@
 """Records of runs that the store has lost, made again from the stream of facts."""
 
 from collections import deque
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
 
+from nats.aio.client import Client
 from redis.asyncio import Redis
 
 from tocsin_contracts import AlertAccepted, Event, RunFinished, RunId, RunState
-from tocsin_kit import keys
+from tocsin_kit import keys, store
 from tocsin_kit.clock import Clock, SystemClock, millis
-from tocsin_kit.feed import Fact
+from tocsin_kit.ensure import connected
+from tocsin_kit.feed import Feed
 from tocsin_kit.runs import fact
 from tocsin_kit.store import Script
 
 MOST_OF_A_KIND = 21
 """Facts of one topic that a record keeps: the newest, and twenty before it."""
-
-
-class Feed(Protocol):
-    """The stream of facts."""
-
-    async def newest(self) -> int:
-        """Return the number of the newest fact."""
-
-    def past(self, after: int, until: int) -> AsyncGenerator[Fact, None]:
-        """Yield the facts after one number and up to another."""
 
 
 @dataclass(slots=True)
@@ -119,6 +109,23 @@ class Rebuilding:
             ("ZADD", keys.runs(), "NX", created, told.run_id),
         )
         return Rebuilt(told.run_id, told.state, told.version, len(events), bool(written))
+
+
+async def rebuild(
+    nats_url: str, redis_url: str, only: RunId | None = None, *, prefix: str, ttl_days: float
+) -> list[Rebuilt]:
+    """Make records again over connections of its own; errors are those of `Rebuilding`."""
+    keys.use_prefix(prefix)
+    client = store.connect(redis_url)
+    try:
+        async with connected(nats_url) as bus:
+
+            async def connect() -> Client:
+                return bus
+
+            return await Rebuilding(client, Feed(connect), ttl_days=ttl_days).run(only)
+    finally:
+        await client.aclose()
 
 
 def _at(event: Event) -> datetime:

@@ -12,9 +12,12 @@ from tocsin_cli.commands import (
     config,
     decide,
     demo,
+    dlq,
     evaluate,
     investigate,
     mcp,
+    operate,
+    rebuild,
     replay,
     resolve,
     run,
@@ -23,6 +26,7 @@ from tocsin_cli.commands import (
     topology,
     up,
 )
+from tocsin_cli.commands import events as events_
 from tocsin_cli.errors import ExitCode, exit_code
 from tocsin_cli.terminal import plain, show
 from tocsin_kit.errors import TocsinError
@@ -52,6 +56,9 @@ def tree() -> typer.Typer:
     root.command("token")(token.token)
     root.add_typer(_alerts(), name="alert")
     root.add_typer(_runs(), name="run")
+    root.command("report")(operate.report)
+    root.add_typer(_events(), name="events")
+    root.add_typer(_letters(), name="dlq")
     root.add_typer(_topology(), name="topology")
     root.add_typer(_config(), name="config")
     root.add_typer(_mcp(), name="mcp")
@@ -96,7 +103,26 @@ def _runs() -> typer.Typer:
     runs.command("reject")(decide.reject)
     runs.command("cancel")(decide.cancel)
     runs.command("extend")(decide.extend)
+    runs.command("rerun")(operate.rerun)
+    runs.command("escalate")(operate.escalate)
+    runs.command("rebuild")(rebuild.rebuild_runs)
     return runs
+
+
+def _events() -> typer.Typer:
+    events = typer.Typer(help="Facts as services tell them.", no_args_is_help=True)
+    events.callback()(lambda: None)
+    events.command("tail")(events_.tail)
+    return events
+
+
+def _letters() -> typer.Typer:
+    letters = typer.Typer(help="Messages that services have given up.", no_args_is_help=True)
+    letters.command("list")(dlq.list_letters)
+    letters.command("show")(dlq.show_letter)
+    letters.command("replay")(dlq.replay)
+    letters.command("discard")(dlq.discard)
+    return letters
 
 
 def _mcp() -> typer.Typer:

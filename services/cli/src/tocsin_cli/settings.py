@@ -55,6 +55,13 @@ def store(settings: Settings, workspace: Workspace) -> str:
     return _up(workspace, "a run store with TOCSIN_REDIS_URL").redis_url
 
 
+def bus(settings: Settings, workspace: Workspace) -> str:
+    """Return the address of the bus, found in the same way."""
+    if "nats_url" in settings.model_fields_set:
+        return settings.nats_url
+    return _up(workspace, "a bus with TOCSIN_NATS_URL").nats_url
+
+
 def _up(workspace: Workspace, other: str) -> Up:
     up = workspace.up()
     if up is None:
