@@ -3,6 +3,7 @@
 import pytest
 
 from tocsin_contracts import EVENTS, CheckVerdict, EndReason, RunState
+from tocsin_contracts.diagnosis import Amendment
 from tocsin_kit.topology import READS
 from tocsin_notifier import app, messages
 from tocsin_testing import build
@@ -90,6 +91,23 @@ def test_a_decision_names_who_what_when_and_why():
     denied = rendered(build.approval_denied())
     assert denied.title == "Rejected by ana"
     assert denied.text.endswith("Reason: not today")
+
+
+def test_a_broken_glass_is_told_before_anything_else():
+    broken = build.decision(break_glass=True, reason="the shop is down")
+    told = rendered(build.approval_granted(decision=broken))
+    assert told.title == "BREAK-GLASS: ana approved alone, past the rules of who has to"
+    assert told.text.endswith("Reason: the shop is down")
+
+
+def test_a_question_says_who_owns_the_files_and_who_changed_what():
+    amended = Amendment(by="bo", plan_hash="1" * 64, changes=("memory: 1 -> 2",))
+    event = build.approval_requested(
+        owners="a.yaml: @shop/apps (ana)", hypothesis=build.hypothesis(amendments=(amended,))
+    )
+    text = rendered(event).text
+    assert "Owners: a.yaml: @shop/apps (ana)." in text
+    assert "bo changed memory: 1 -> 2." in text
 
 
 def test_a_pull_request_is_its_address():

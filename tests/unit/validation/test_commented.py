@@ -360,3 +360,26 @@ def test_an_answer_is_not_longer_than_people_read():
 
 def test_what_a_forge_sent_is_no_part_of_the_marker():
     assert "-->" not in marker(Remark(author="github:11", delivery="--> <b>"))
+
+
+async def test_a_change_that_missed_the_merge_is_told_so(world):
+    opened = await world.proposed("r1")
+    event = asked(world, "384Mi")
+    await world.note("r1", [event])
+    with pytest.raises(TransientError, match="its turn"):
+        await answering(world).on_change_proposed(event)
+    merged = build.event(PullRequestMerged, run_id="r1", url=opened.url)
+    await world.note("r1", [merged])
+    (told,) = await answering(world).on_change_proposed(event)
+    assert isinstance(told, PullRequestCommented)
+    (body,) = said(world)
+    assert "is merged already" in body
+    assert world.runs.runs["r1"].state is RunState.PR_MERGED
+
+
+async def test_a_change_that_had_its_turn_is_answered_by_who_drafts_plans(world):
+    await world.proposed("r1")
+    await asks_for(world, "384Mi")
+    event = asked(world, "384Mi")
+    assert await answering(world).on_change_proposed(event) == []
+    assert said(world) == []
