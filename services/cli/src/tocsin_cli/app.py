@@ -9,6 +9,7 @@ from rich.console import Console
 from tocsin_cli.commands import (
     alert,
     bundle,
+    chat,
     config,
     decide,
     demo,
@@ -48,6 +49,7 @@ def tree() -> typer.Typer:
     )
     root.command("up")(up.up)
     root.command("demo")(demo.demo)
+    root.command("chat")(chat.chat)
     root.command("investigate")(investigate.investigate)
     root.command("resolve")(resolve.resolve)
     root.command("replay")(replay.replay)
