@@ -158,12 +158,25 @@ async def test_sending_settles_the_field_it_was_stored_in(redis, outbox, bus):
 
 async def test_p7_a_notice_is_told_once_per_channel_and_message(redis):
     notices = Notices(redis)
-    assert not await notices.told(RUN, "e1", "log")
+    assert not (await notices.of(RUN)).has("log", "e1")
     await notices.settle(RUN, "e1", "log")
-    assert await notices.told(RUN, "e1", "log")
-    assert not await notices.told(RUN, "e1", "webhook")
-    assert not await notices.told(RUN, "e2", "log")
+    told = await notices.of(RUN)
+    assert told.has("log", "e1")
+    assert not told.has("webhook", "e1")
+    assert not told.has("log", "e2")
     assert await redis.ttl(keys.notice(RUN)) > 0
+
+
+async def test_a_notice_that_is_held_is_not_told_and_one_that_was_told_stays_so(redis):
+    notices = Notices(redis)
+    for channel in ("chat", "mail"):
+        await notices.hold(RUN, "e1", channel)
+    await notices.settle(RUN, "e1", "mail")
+    await notices.hold(RUN, "e1", "mail")
+    told = await notices.of(RUN)
+    assert [told.has(channel, "e1") for channel in ("chat", "mail")] == [False, True]
+    assert told.held() == {"chat": {"e1"}}
+    assert told.heard() == {"chat", "mail"}
 
 
 async def test_p8_a_record_that_cannot_be_sent_holds_back_no_other(redis, outbox, bus):

@@ -3,7 +3,8 @@
 import pytest
 
 from tocsin_contracts import EVENTS, CheckVerdict, EndReason, RunState
-from tocsin_contracts.diagnosis import Amendment
+from tocsin_contracts.chat import ChatAnswered
+from tocsin_contracts.diagnosis import Amendment, Rejection
 from tocsin_kit.topology import READS
 from tocsin_notifier import app, messages
 from tocsin_testing import build
@@ -17,7 +18,7 @@ def rendered(event):
 
 def test_the_notifier_tells_of_every_event_it_reads():
     read = {event for service, event in READS if service == "notifier"}
-    assert {*app.TOLD, *app.FOLLOWED} == read
+    assert {*app.TOLD, *app.FOLLOWED, ChatAnswered} == read
 
 
 @TOLD
@@ -127,6 +128,44 @@ def test_of_much_that_was_seen_the_first_lines_are_told_and_the_rest_is_counted(
     assert told[1:] == [*(f"- {line}" for line in seen[:10]), "… 2 more"]
     told = rendered(build.run_escalated(seen=tuple(seen[:10]))).text.splitlines()
     assert told[-1] == "- line 9"
+
+
+def test_who_takes_over_is_told_what_was_thought_what_was_ruled_out_and_what_failed():
+    likely = build.finding(summary="Killed at its limit.", confidence=0.8)
+    other = build.finding(summary="A bad image.", confidence=0.3)
+    failed = build.check(verdict=CheckVerdict.FAIL, detail="no such field", action="Look at it.")
+    rejection = Rejection(cause=other.cause, reasons=("it starts elsewhere",))
+    run = build.run(
+        build.hypothesis_formed(hypothesis=build.hypothesis(finding=likely, alternatives=(other,))),
+        build.hypothesis_rejected(rejections=(rejection,)),
+    )
+    ended = build.run_escalated(checks=(build.check(), failed), seen=("no commit",))
+    assert messages.render(ended, run).text.splitlines() == [
+        "Nobody knows the cause.",
+        "Cause, 80% sure: Killed at its limit.",
+        "Cause, 30% sure: A bad image.",
+        f"Ruled out: {other.cause.value}, it starts elsewhere",
+        f"Check {failed.check}: fail, no such field Look at it.",
+        "- no commit",
+    ]
+
+
+def test_who_takes_over_is_told_the_candidates_of_the_newest_look():
+    formed = build.hypothesis_formed()
+    later = formed.at.replace(minute=30)
+    guess = build.finding(summary="Perhaps the disk.", confidence=0.2)
+    vague = build.investigation_inconclusive(candidates=(guess,), at=later)
+    ended = build.run_finished(outcome=RunState.ESCALATED, producer="action")
+    told = messages.render(ended, build.run(formed, vague)).text
+    assert "Cause, 20% sure: Perhaps the disk." in told
+    assert told.count("Cause, ") == 1
+
+
+def test_a_check_of_the_plan_that_failed_is_told_when_action_gives_up():
+    failed = build.check(verdict=CheckVerdict.UNKNOWN, detail="nobody looked")
+    drafted = build.plan_drafted(plan=build.plan(checks=(failed,)))
+    ended = build.run_finished(outcome=RunState.ESCALATED, producer="action")
+    assert "unknown, nobody looked" in messages.render(ended, build.run(drafted)).text
 
 
 ENDS = [s for s in RunState if s.terminal and s not in ("suppressed", "superseded")]

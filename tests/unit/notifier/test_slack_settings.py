@@ -57,7 +57,7 @@ def test_what_does_not_fit_together_stops_the_start(monkeypatch, changes, wrong)
 
 def test_slack_without_a_token_stops_the_start():
     with pytest.raises(PermanentError, match="needs TOCSIN_SLACK_BOT_TOKEN"):
-        channels.load(["slack"], None)
+        channels.load(Settings(notify_channels=("slack",)))
 
 
 def built(monkeypatch, **changes):

@@ -16,6 +16,7 @@ from tocsin_contracts import (
 )
 from tocsin_kit.errors import FullError, TocsinError, TransientError
 from tocsin_kit.intake import Admission, Outcome, run_id_of
+from tocsin_kit.notices import Notice, Told
 from tocsin_kit.outbox import Stored
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
@@ -190,10 +191,19 @@ class FakeNotices(Outage):
 
     def __init__(self, settled: Iterable[tuple[RunId, str, str]] = ()) -> None:
         self.settled = set(settled)
+        self.held: set[tuple[RunId, str, str]] = set()
 
-    async def told(self, run_id: RunId, message_id: str, channel: str) -> bool:
-        """Return whether a channel has shown a message."""
-        return (run_id, message_id, channel) in self.settled
+    async def of(self, run_id: RunId) -> Told:
+        """Return what became of the messages of a run."""
+        self._answer()
+        held = {(c, m): Notice.HELD for run, m, c in self.held if run == run_id}
+        told = {(c, m): Notice.TOLD for run, m, c in self.settled if run == run_id}
+        return Told(held | told)
+
+    async def hold(self, run_id: RunId, message_id: str, channel: str) -> None:
+        """Remember that a channel holds a message."""
+        self._answer()
+        self.held.add((run_id, message_id, channel))
 
     async def settle(self, run_id: RunId, message_id: str, channel: str) -> None:
         """Remember that a channel has shown a message."""

@@ -31,6 +31,7 @@ _ONLY_FOR = {
     "TOCSIN_API_TOKEN": "cli",
     "TOCSIN_INGEST_TOKEN": "cli",
     "TOCSIN_NOTIFY_WEBHOOK_URL": "notifier",
+    "TOCSIN_NOTIFY_WEBHOOK_SECRET": "notifier",
     "TOCSIN_SLACK_APP_TOKEN": "notifier",
     "TOCSIN_SLACK_BOT_TOKEN": "notifier",
     "TOCSIN_SLACK_SIGNING_SECRET": "notifier",

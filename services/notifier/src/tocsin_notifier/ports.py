@@ -9,22 +9,29 @@ from typing import Any, Protocol
 from starlette.types import ASGIApp
 
 from tocsin_contracts import Event, RunId
+from tocsin_contracts.chat import ChatAnswered
 from tocsin_contracts.views import DecisionKind
 from tocsin_kit.approvals import Approval, Redeemed
 from tocsin_kit.cards import Card
+from tocsin_kit.notices import Told
 from tocsin_kit.run_view import Run
 from tocsin_kit.tally import Tally
+from tocsin_kit.timers import Timer
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One thing to tell people; the id is that of the event it tells of."""
+    """One thing to tell people; the id is that of the event it tells of.
+
+    `link` leads to the run in the console; empty where nobody said how it is reached.
+    """
 
     id: str
     run_id: RunId
     title: str
     text: str
     event: Event | None = None
+    link: str = ""
 
 
 class Channel(Protocol):
@@ -41,11 +48,21 @@ class Channel(Protocol):
 class Notices(Protocol):
     """What was told already."""
 
-    async def told(self, run_id: RunId, message_id: str, channel: str) -> bool:
-        """Return whether a channel has shown a message."""
+    async def of(self, run_id: RunId) -> Told:
+        """Return what became of the messages of a run."""
 
     async def settle(self, run_id: RunId, message_id: str, channel: str) -> None:
         """Remember that a channel has shown a message."""
+
+    async def hold(self, run_id: RunId, message_id: str, channel: str) -> None:
+        """Remember that a channel holds a message; one that it has shown stays so."""
+
+
+class Timers(Protocol):
+    """Clocks that outlive this process."""
+
+    async def set_timer(self, timer: Timer) -> None:
+        """Store a timer; the same one twice is one."""
 
 
 class Follower(Channel, Protocol):
@@ -60,6 +77,7 @@ class TwoWay:
     """A channel through which people answer, and what of it runs in the service."""
 
     channel: Follower
+    answered: Callable[[ChatAnswered], Awaitable[None]]
     resources: Sequence[AbstractAsyncContextManager[Any]]
     http: ASGIApp | None
     background: Sequence[Callable[[], Awaitable[None]]]

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
 from tocsin_kit.settings import ServiceSettings
+from tocsin_notifier.rules.table import Rules
 
 ChannelId = Annotated[str, StringConstraints(pattern=r"^([CGD][A-Z0-9]{2,20})?$")]
 WebAddress = Annotated[str, StringConstraints(pattern=r"^(https?://[^\s<>|\"]+)?$")]
@@ -19,10 +20,21 @@ class Settings(ServiceSettings):
 
     notifier_port: int = Field(default=9486, ge=0, le=65535, description="Port of the probes.")
     notify_channels: tuple[str, ...] = Field(
-        default=("log",), description="Channels that messages go to: log, webhook, slack."
+        default=("log",),
+        description="Channels of what no route matches: log, webhook, slack, and those of "
+        "TOCSIN_NOTIFY by name.",
+    )
+    notify: Rules = Field(
+        default_factory=Rules,
+        description="More channels, routes and quiet hours: docs/channels.md.",
     )
     notify_webhook_url: SecretStr | None = Field(
         default=None, description="Where the webhook channel posts; its address is a secret."
+    )
+    notify_webhook_secret: SecretStr | None = Field(
+        default=None,
+        description="Signing secret of the webhook channel, `whsec_…`; two, with a space between, "
+        "allow a rotation.",
     )
     public_url: WebAddress = Field(
         default="", description="Where people reach the console; messages link to it."

@@ -13,4 +13,5 @@ class LogChannel:
 
     async def send(self, message: Message) -> None:
         """Show the message."""
-        log.info("notifier.message", title=message.title, text=message.text)
+        where = {"link": message.link} if message.link else {}
+        log.info("notifier.message", title=message.title, text=message.text, **where)

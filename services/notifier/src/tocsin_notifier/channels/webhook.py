@@ -1,58 +1,86 @@
-"""Messages as JSON posts: `{"text": …}` is what chat systems' incoming webhooks read."""
+"""Messages as signed posts of JSON by Standard Webhooks; `text` is what chat systems read."""
 
+import base64
+import binascii
+import hashlib
+import hmac
 import html
-import re
+from collections.abc import Sequence
+from datetime import datetime
 
-import httpx
+from pydantic import SecretStr
 
-from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.errors import PermanentError
+from tocsin_notifier.hooks import Hook, encoded
+from tocsin_notifier.layout import uncalling
 from tocsin_notifier.ports import Message
 
-SECONDS = 10.0
-
-_MENTION = re.compile(r"(?<![^\W_])@(?=\w)")
-_APART = "@\N{ZERO WIDTH SPACE}"
-"""Looks like an `@` and calls nobody."""
+PREFIX = "whsec_"
+SHORTEST, LONGEST = 24, 64
+"""Bytes of a signing secret."""
 
 
 class WebhookChannel:
-    """Posts each message to one address, which never appears in an error: it is a secret."""
+    """Posts each message to one address. Of two secrets both sign, while one replaces the other."""
 
-    name = "webhook"
-
-    def __init__(self, url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self._url = _web_address(url)
-        self._transport = transport
+    def __init__(self, name: str, hook: Hook, secrets: Sequence[bytes] = ()) -> None:
+        self.name = name
+        self._hook = hook
+        self._secrets = tuple(secrets)
 
     async def send(self, message: Message) -> None:
         """Show the message; a refusal that will not change is a PermanentError."""
-        text = _plain(f"*{message.title}*\n{message.text}")
-        body = {"text": text, "run_id": message.run_id}
-        headers = {"Idempotency-Key": message.id}
-        try:
-            async with httpx.AsyncClient(transport=self._transport, timeout=SECONDS) as client:
-                answer = await client.post(self._url, json=body, headers=headers)
-        except httpx.HTTPError as error:
-            kind = type(error).__name__
-            raise TransientError(f"webhook channel: no answer ({kind})") from None
-        if answer.status_code == httpx.codes.TOO_MANY_REQUESTS or answer.is_server_error:
-            raise TransientError(f"webhook channel: answered {answer.status_code}")
-        if not answer.is_success:
-            raise PermanentError(
-                f"webhook channel: answered {answer.status_code}; check TOCSIN_NOTIFY_WEBHOOK_URL"
-            )
+        now = self._hook.clock.now()
+        body = encoded(_body(message, now))
+        sent = {
+            "webhook-id": message.id,
+            "webhook-timestamp": str(int(now.timestamp())),
+            "idempotency-key": message.id,
+        }
+        if self._secrets:
+            signed = f"{sent['webhook-id']}.{sent['webhook-timestamp']}.".encode() + body
+            sent["webhook-signature"] = " ".join(_sign(secret, signed) for secret in self._secrets)
+        await self._hook.post(body, headers=sent)
+
+
+def keys(secrets: SecretStr | None, where: str) -> tuple[bytes, ...]:
+    """Read one signing secret, or two with a space between; a PermanentError says where."""
+    words = secrets.get_secret_value().split() if secrets else []
+    try:
+        found = [base64.b64decode(word.removeprefix(PREFIX), validate=True) for word in words]
+    except (binascii.Error, ValueError):
+        found = [b""]
+    good = all(SHORTEST <= len(key) <= LONGEST for key in found) and len(found) in (0, 1, 2)
+    if not good or not all(word.startswith(PREFIX) for word in words):
+        raise PermanentError(
+            f"{where} is no signing secret: write whsec_ and {SHORTEST} to {LONGEST} bytes in "
+            "base64, or two of them with a space between"
+        )
+    return tuple(found)
+
+
+def _sign(secret: bytes, signed: bytes) -> str:
+    digest = hmac.new(secret, signed, hashlib.sha256).digest()
+    return f"v1,{base64.b64encode(digest).decode()}"
+
+
+def _body(message: Message, now: datetime) -> dict[str, object]:
+    event = message.event
+    return {
+        "type": event.topic if event else "",
+        "timestamp": (event.at if event else now).isoformat(),
+        "data": {
+            "id": message.id,
+            "run_id": message.run_id,
+            "title": message.title,
+            "text": message.text,
+            "links": {"run": message.link} if message.link else {},
+        },
+        "text": _plain(f"*{message.title}*\n{message.text}"),
+        "run_id": message.run_id,
+    }
 
 
 def _plain(text: str) -> str:
     """Keep what others wrote from being read as links, mentions or commands of a chat system."""
-    return _MENTION.sub(_APART, html.escape(text, quote=False))
-
-
-def _web_address(url: str) -> httpx.URL:
-    try:
-        address = httpx.URL(url)
-    except httpx.InvalidURL:
-        address = httpx.URL()
-    if address.scheme not in ("http", "https") or not address.host:
-        raise PermanentError("webhook channel: TOCSIN_NOTIFY_WEBHOOK_URL is no web address")
-    return address
+    return uncalling(html.escape(text, quote=False))

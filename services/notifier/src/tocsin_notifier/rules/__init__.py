@@ -1,0 +1,1 @@
+"""What an operator says of channels: which there are, who hears what, and when it can wait."""
