@@ -26,7 +26,7 @@ from tocsin_testing.crowd import FakeLateNews
 from tocsin_testing.fake_feed import FakeFeed
 from tocsin_testing.fakes import FakeClock, FakePublisher, FakeRuns, FakeTallies, outage
 from tocsin_testing.gate import FakeApprovals
-from tocsin_testing.operating import FakeLetters, FakeStatuses
+from tocsin_testing.operating import FakeLetters, FakeOperations, FakeStatuses
 
 PLAN = build.plan().plan_hash
 WAITING = build.run(
@@ -81,6 +81,7 @@ class Browser:
         self.feed = FakeFeed()
         self.hub, self.books = Hub(self.feed), Books(self.feed)
         self.statuses, self.letters = FakeStatuses(), FakeLetters(operating.letter(7))
+        self.operations = FakeOperations()
         self.access = Access(tokens, ROLES)
         self.routes = api.Api(
             self.runs,
@@ -98,6 +99,7 @@ class Browser:
             books=self.books,
             statuses=self.statuses,
             letters=self.letters,
+            operations=self.operations,
             clock=self.clock,
         )
         self.app = application.build(self.routes, self.hub, self.access)
@@ -159,7 +161,8 @@ GETS = [
     "/events",
 ]
 LETTER_POSTS = ["/dead-letters/7/replay", "/dead-letters/7/discard"]
-POSTS = ["/runs/r1/approve", "/runs/r1/reject", "/runs/r1/cancel", *LETTER_POSTS, "/logout"]
+ACTS = ("approve", "reject", "cancel", "rerun", "escalate")
+POSTS = [*(f"/runs/r1/{act}" for act in ACTS), *LETTER_POSTS, "/logout"]
 
 
 @pytest.mark.parametrize("path", GETS)
@@ -364,9 +367,9 @@ async def test_a_timeline_says_what_was_waited_for(browser):
     assert "30 min of waiting for a decision, until now" in (await browser.page("/runs/r1")).text
 
 
-async def test_a_run_that_ended_offers_nothing_to_press(browser):
+async def test_a_run_that_ended_only_offers_to_begin_anew(browser):
     page = await browser.page("/runs/r2")
-    assert set(page.forms) == {"/logout"}
+    assert set(page.forms) == {"/logout", "/runs/r2/rerun"}
     assert "Nobody knows the cause." in page.text
 
 
@@ -616,3 +619,44 @@ async def test_a_plan_that_takes_two_people_says_how_many_have_said_yes(browser)
     page = await browser.page("/runs/r1")
     assert "You said yes. It takes more people" in page.text
     assert "1 of 2 have said yes: ana." in page.text
+
+
+async def test_an_ended_run_is_begun_anew_and_the_new_one_is_shown(browser):
+    answer = await browser.press("/runs/r2", "/runs/r2/rerun", reason="it is back")
+    assert answer.headers["location"] == "/runs/r2-again"
+    assert browser.operations.told == [("rerun", "r2", "it is back", "ana")]
+    assert "/runs/r2/escalate" not in (await browser.page("/runs/r2")).forms
+
+
+async def test_a_run_that_waits_can_be_taken_over(browser):
+    await browser.press("/runs/r1", "/runs/r1/escalate", reason="I know this one")
+    assert browser.operations.told == [("escalate", "r1", "I know this one", "ana")]
+    assert "/runs/r1/rerun" not in (await browser.page("/runs/r1")).forms
+
+
+async def test_a_run_has_its_report_as_a_file(browser):
+    assert "/api/v1/runs/r1/report" in (await browser.page("/runs/r1")).links
+
+
+async def test_the_live_page_says_that_nothing_is_known_before_the_feed_is_read(browser):
+    page = await browser.page("/live?severity=critical&topic=approval.&run=r1")
+    assert "The feed is not read yet." in page.text
+
+
+async def test_a_page_asks_for_news_after_what_it_shows(browser):
+    asks = [
+        told["data-events"]
+        for tag, told in (await browser.page("/live?run=r%261")).tags
+        if "data-events" in told
+    ]
+    assert asks == ["/events?after=0&run=r%261"]
+
+
+async def test_the_audit_is_not_exported_before_it_is_whole(browser):
+    assert "The stream is still being read" in (await browser.page("/audit")).text
+    assert (await browser.get("/audit.csv")).status_code == 503
+
+
+async def test_costs_are_shown_for_a_number_of_days_that_there_is(browser):
+    assert "these sums are not whole" in (await browser.page("/cost?days=30")).text
+    assert (await browser.get("/cost?days=31")).status_code == 422

@@ -8,7 +8,9 @@ from decimal import Decimal
 import pytest
 from starlette.datastructures import QueryParams
 
-from tocsin_contracts import ModelUse
+from tocsin_contracts import DeadLetterDiscarded, ModelUse, RunRerun
+from tocsin_contracts.chat import ChatAnswered
+from tocsin_contracts.configuring import ConfigChanged
 from tocsin_gateway.console.audit import Wanted, entry
 from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.cost import Costs
@@ -63,6 +65,24 @@ async def test_the_audit_names_who_did_what_and_why_the_newest_first():
         ("ana", "decision", "", "gateway:ana"),
     ]
     assert {one.plan_hash for one in books.entries} == {"", build.plan().plan_hash}
+
+
+async def test_who_breaks_the_glass_or_touches_a_letter_or_a_setting_is_named():
+    alone = build.decision(break_glass=True, reason="the site is down")
+    books = await read(
+        build.approval_granted(decision=alone),
+        build.event(DeadLetterDiscarded),
+        build.event(ConfigChanged),
+        build.event(RunRerun),
+    )
+    deeds = [(one.deed.value, one.break_glass) for one in reversed(books.entries)]
+    assert deeds == [
+        ("decision", True),
+        ("dead_letter", False),
+        ("configuration", False),
+        ("run", False),
+    ]
+    assert all(one.by for one in books.entries)
 
 
 async def test_a_decision_that_nobody_took_has_nobody_as_its_author():
@@ -182,6 +202,15 @@ def test_costs_are_told_by_source_and_day():
     assert [total.money for _, total in days] == [Decimal("0.90"), Decimal(0), Decimal("0.10")]
     assert [row.name for row in costs.sources(TODAY)] == ["datadog", "alertmanager"]
     assert [row.name for row in costs.sources(date(2026, 3, 4))] == ["datadog"]
+
+
+def test_each_answer_in_a_chat_is_counted_by_itself():
+    costs = spent(
+        build.event(ChatAnswered, id="a1", model_use=use(1)),
+        build.event(ChatAnswered, id="a2", model_use=use(1)),
+    )
+    (row,) = costs.sources(TODAY)
+    assert (row.name, row.spent.model_calls) == ("questions in chats", 2)
 
 
 def test_a_run_whose_alert_was_not_seen_has_a_source_that_is_not_known():

@@ -9,6 +9,7 @@ from tocsin_contracts import (
     DeadLetterReplayed,
     RunId,
 )
+from tocsin_contracts.operations import EscalateView, RerunView
 from tocsin_contracts.status import (
     Condition,
     ConsumerView,
@@ -103,6 +104,25 @@ class FakeStatuses(Outage):
         """Return it."""
         self._answer()
         return self.seen
+
+
+class FakeOperations(Outage):
+    """Keeps which runs were begun anew, or taken over, by whom and why."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str, str, str]] = []
+
+    async def rerun(self, run_id: str, reason: str, by: str) -> RerunView:
+        """Keep it; the new run has the id of the old one and `-again`."""
+        self._answer()
+        self.told.append(("rerun", run_id, reason, by))
+        return RerunView(run_id=f"{run_id}-again", of=run_id, by=by, at=NOW)
+
+    async def escalate(self, run_id: str, reason: str, by: str) -> EscalateView:
+        """Keep it."""
+        self._answer()
+        self.told.append(("escalate", run_id, reason, by))
+        return EscalateView(run_id=run_id, by=by, at=NOW)
 
 
 class FakeLetters(Outage):

@@ -38,6 +38,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     letters = Parked.of(
         parts.bus, parts.redis, producer=settings.service, ttl_days=settings.run_ttl_days
     )
+    operators = operating.operations_of(settings, parts)
     tallies, news = Tallies(parts.redis), LateNews(parts.redis)
     records = approvals.Approvals(parts.redis, outbox)
     routes = api.Api(
@@ -56,6 +57,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         books=books,
         statuses=statuses,
         letters=letters,
+        operations=operators,
     )
     return Service(
         settings=settings,
@@ -67,7 +69,7 @@ def build(flags: Sequence[str] = ()) -> Service:
                 hub,
                 access,
                 *assembly.areas(parts, statuses),
-                *operating.areas(settings, parts, routes, letters),
+                *operating.areas(routes, letters, operators),
                 amendments.routes(Amendments(parts.reader, records, parts.bus)),
                 signed_in=sessions.signed_in,
             ),

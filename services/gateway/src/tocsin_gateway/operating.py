@@ -15,14 +15,19 @@ from tocsin_kit.reruns import Reruns
 from tocsin_kit.run_records import RunRecords
 
 
-def areas(settings: Settings, parts: Parts, api: Api, letters: Parked) -> tuple[APIRouter, ...]:
-    """Return the routes of dead letters, of runs that are begun anew or taken over, of reports."""
+def operations_of(settings: Settings, parts: Parts) -> Operations:
+    """Return what begins runs anew and takes them over."""
     outbox = Outbox(parts.redis, intake.OWNER, intake.read, parts.bus.publish)
     receiver = intake.Intake(parts.redis, outbox, ttl_days=settings.run_ttl_days)
     records = RunRecords(parts.redis, settings.run_ttl_days)
     reruns = Reruns(receiver, records, parts.bus.publish)
+    return Operations(parts.reader, reruns, parts.bus)
+
+
+def areas(api: Api, letters: Parked, operators: Operations) -> tuple[APIRouter, ...]:
+    """Return the routes of dead letters, of runs that are begun anew or taken over, of reports."""
     return (
         deadletters.routes(DeadLetters(letters)),
-        operations.routes(Operations(parts.reader, reruns, parts.bus)),
+        operations.routes(operators),
         reports.routes(api),
     )

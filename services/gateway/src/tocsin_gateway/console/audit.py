@@ -14,13 +14,20 @@ from tocsin_contracts import (
     ApprovalGranted,
     ApprovalRecorded,
     BudgetExtended,
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
     Decision,
     Event,
     PullRequestClosed,
     PullRequestMerged,
     RunCancelRequested,
+    RunEscalationRequested,
     RunId,
+    RunRerun,
 )
+from tocsin_contracts.amending import AmendmentRequested
+from tocsin_contracts.configuring import ConfigChanged
+from tocsin_contracts.outcomes import Rated
 from tocsin_gateway import telling
 from tocsin_gateway.console.search import known
 from tocsin_gateway.refusals import RefusedError
@@ -36,6 +43,9 @@ class Deed(StrEnum):
     RUN = "run"
     BUDGET = "budget"
     PULL_REQUEST = "pull_request"
+    DEAD_LETTER = "dead_letter"
+    CONFIGURATION = "configuration"
+    RATING = "rating"
 
 
 DEEDS: Mapping[type[Event], Deed] = {
@@ -43,10 +53,17 @@ DEEDS: Mapping[type[Event], Deed] = {
     ApprovalGranted: Deed.DECISION,
     ApprovalDenied: Deed.DECISION,
     ApprovalExpired: Deed.DECISION,
+    AmendmentRequested: Deed.DECISION,
     RunCancelRequested: Deed.RUN,
+    RunRerun: Deed.RUN,
+    RunEscalationRequested: Deed.RUN,
     BudgetExtended: Deed.BUDGET,
     PullRequestMerged: Deed.PULL_REQUEST,
     PullRequestClosed: Deed.PULL_REQUEST,
+    DeadLetterReplayed: Deed.DEAD_LETTER,
+    DeadLetterDiscarded: Deed.DEAD_LETTER,
+    ConfigChanged: Deed.CONFIGURATION,
+    Rated: Deed.RATING,
 }
 """The facts that are audited, and what kind each is; every other fact is left out."""
 
@@ -64,6 +81,8 @@ class Entry:
     plan_hash: str = ""
     surface: str = ""
     reason: str = ""
+    break_glass: bool = False
+    """Whether it was a yes past the rules of who has to say it."""
 
 
 def entry(fact: Fact) -> Entry | None:
@@ -84,6 +103,7 @@ def entry(fact: Fact) -> Entry | None:
         plan_hash=_text(told, "plan_hash"),
         surface=_text(told, "surface"),
         reason=_text(told, "reason"),
+        break_glass=bool(getattr(told, "break_glass", False)),
     )
 
 

@@ -16,6 +16,7 @@ from tocsin_contracts import (
     InvestigationInconclusive,
     ModelUse,
 )
+from tocsin_contracts.chat import ChatAnswered
 from tocsin_kit.spending import Spending
 
 SPENDS: tuple[type[Event], ...] = (
@@ -23,8 +24,10 @@ SPENDS: tuple[type[Event], ...] = (
     HypothesisFormed,
     InvestigationInconclusive,
     CommentAnswered,
+    ChatAnswered,
 )
-"""The facts that say what was used: each what its run has used so far."""
+"""The facts that say what was used: an answer in a chat by itself, each other what its run has
+used so far."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -33,6 +36,7 @@ MOST_RUNS = 10_000
 MOST_BUCKETS = 20_000
 NOBODY = "no model answered"
 UNKNOWN = "not known"
+CHAT = "questions in chats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +75,13 @@ class Costs:
             return
         before = getattr(event, "model_use_before", None)
         total = before + use if before else use
-        key = (event.run_id, isinstance(event, CommentAnswered))
+        chats = isinstance(event, ChatAnswered)
+        key = (event.id if chats else event.run_id, isinstance(event, CommentAnswered))
         more = _more(total, self._used.get(key, ModelUse()))
         _remember(self._used, key, total, self._most)
         model = ", ".join(use.models) or NOBODY
-        bucket = Bucket(event.at.date(), model, self._sources.get(event.run_id, UNKNOWN))
+        source = CHAT if chats else self._sources.get(event.run_id, UNKNOWN)
+        bucket = Bucket(event.at.date(), model, source)
         _remember(self._spent, bucket, self._spent.get(bucket, Spending()) + more, MOST_BUCKETS)
 
     def days(self, until: date, count: int) -> list[tuple[date, Spending]]:

@@ -24,7 +24,18 @@ COLUMNS = (
     "updated_at",
     "ended",
 )
-AUDITED = ("number", "at", "by", "deed", "text", "run_id", "plan_hash", "surface", "reason")
+AUDITED = (
+    "number",
+    "at",
+    "by",
+    "deed",
+    "text",
+    "run_id",
+    "plan_hash",
+    "surface",
+    "reason",
+    "break_glass",
+)
 _INSIDE = re.compile(r"([;\t]\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
 """Where another cell may begin for programs that take lists to be separated so."""
 

@@ -1,30 +1,25 @@
-"""The pages and what their buttons do; every decision goes the way that those of the API go."""
+"""The pages about runs: what waits, which there are, and one with all that is known about it."""
 
 import json
 from collections.abc import Sequence
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from tocsin_contracts.roles import Role
-from tocsin_contracts.views import DecisionKind
-from tocsin_gateway.api import Api
-from tocsin_gateway.console import exports, forms, story
+from tocsin_gateway.console import exports, story
 from tocsin_gateway.console.desk import Desk, Listed
 from tocsin_gateway.console.door import Behind, Door
 from tocsin_gateway.console.rendering import Renderer
 from tocsin_gateway.console.search import LOOKED_THROUGH, PAGE, PROBLEMS, Search, page_of
 from tocsin_gateway.console.sessions import Session
 from tocsin_gateway.live.hub import Hub
-from tocsin_gateway.ports import Verdict
-from tocsin_gateway.refusals import RefusedError
 
 
 class Pages:
     """Answers each address of the console for somebody who is signed in."""
 
-    def __init__(self, api: Api, desk: Desk, hub: Hub, renderer: Renderer) -> None:
-        self._api = api
+    def __init__(self, desk: Desk, hub: Hub, renderer: Renderer) -> None:
         self._desk = desk
         self._hub = hub
         self._renderer = renderer
@@ -39,9 +34,6 @@ class Pages:
             door.behind("/runs.csv", self.runs_csv, Role.VIEWER),
             door.behind(one, self.run, Role.VIEWER),
             door.behind(f"{one}/events.json", self.events, Role.VIEWER),
-            door.behind(f"{one}/approve", self.approve, Role.APPROVER, "POST"),
-            door.behind(f"{one}/reject", self.reject, Role.APPROVER, "POST"),
-            door.behind(f"{one}/cancel", self.cancel, Role.OPERATOR, "POST"),
         ]
 
     async def inbox(self, request: Request, session: Session) -> Response:
@@ -86,7 +78,7 @@ class Pages:
 
     async def run(self, request: Request, session: Session) -> Response:
         """Show one run."""
-        return await self._shown(request, session)
+        return await self.shown(request, session)
 
     async def events(self, request: Request, session: Session) -> Response:
         """Return the facts of one run as they are stored."""
@@ -96,56 +88,13 @@ class Pages:
         text = json.dumps(facts, indent=2, ensure_ascii=True)
         return Response(text, media_type="application/json")
 
-    async def approve(self, request: Request, session: Session) -> Response:
-        """Say yes to exactly the plan that was on the page."""
-        return await self._decided(request, session, DecisionKind.GRANTED)
-
-    async def reject(self, request: Request, session: Session) -> Response:
-        """Say no to exactly the plan that was on the page, and why."""
-        return await self._decided(request, session, DecisionKind.DENIED)
-
-    async def cancel(self, request: Request, session: Session) -> Response:
-        """Stop a run."""
-        fields = await self._ours(request, session)
-        try:
-            await self._api.cancel(_id(request), forms.reason(fields), session.who)
-        except RefusedError as error:
-            return await self._refused(request, session, error)
-        return _back(request)
-
-    async def _decided(self, request: Request, session: Session, answer: DecisionKind) -> Response:
-        fields = await self._ours(request, session)
-        granted = answer is DecisionKind.GRANTED
-        try:
-            reason = forms.reason(fields, needed=not granted)
-            plan_hash = forms.plan_hash(fields)
-            verdict = Verdict(plan_hash=plan_hash, reason=reason)
-            await self._api.decide(_id(request), answer, verdict, session.who, surface="console")
-        except RefusedError as error:
-            return await self._refused(request, session, error)
-        return _back(request)
-
     async def _listed(self, search: Search) -> Sequence[Listed]:
         return await self._desk.listed(LOOKED_THROUGH, search.only_state)
 
-    async def _ours(self, request: Request, session: Session) -> dict[str, str]:
-        fields = await forms.read(request)
-        forms.check(fields, session.csrf)
-        return fields
-
-    async def _refused(self, request: Request, session: Session, error: RefusedError) -> Response:
-        """Show the run as it stands now, and why nothing was done."""
-        said = f"{error.view.error}; {error.view.hint}"
-        return await self._shown(request, session, error.status, refused=said)
-
-    async def _shown(
-        self,
-        request: Request,
-        session: Session,
-        status: int = 200,
-        *,
-        refused: str = "",
+    async def shown(
+        self, request: Request, session: Session, status: int = 200, *, refused: str = ""
     ) -> Response:
+        """Show one run as it stands now; `refused` says why nothing was done."""
         after = self._hub.number
         look = await self._desk.look(_id(request))
         return self._renderer.page(
@@ -163,7 +112,3 @@ class Pages:
 
 def _id(request: Request) -> str:
     return str(request.path_params["run_id"])
-
-
-def _back(request: Request) -> Response:
-    return RedirectResponse(f"/runs/{_id(request)}", 303)

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tocsin_contracts.roles import Role
 from tocsin_gateway.api import Api
 from tocsin_gateway.console import rendering
+from tocsin_gateway.console.acting import Acting, Operations
 from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.door import Door
@@ -89,14 +90,17 @@ def console(
     books: Books,
     statuses: Statuses,
     letters: Letters,
+    operations: Operations,
     clock: Clock | None = None,
 ) -> Starlette:
     """Return the console as an application of its own."""
     renderer = Renderer(clock)
     door = Door(sessions, renderer)
     errors = Errors(door, renderer)
+    pages = Pages(desk, hub, renderer)
     parts = (
-        Pages(api, desk, hub, renderer),
+        pages,
+        Acting(api, operations, pages.shown),
         Watching(hub, renderer),
         Operating(statuses, letters, renderer),
         Ledgers(books, hub, renderer, clock),

@@ -1,0 +1,93 @@
+"""What the buttons about a run do; every one goes the way that the same request of the API goes."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from tocsin_contracts.operations import EscalateView, RerunView
+from tocsin_contracts.roles import Role
+from tocsin_contracts.views import DecisionKind
+from tocsin_gateway.api import Api
+from tocsin_gateway.console import forms
+from tocsin_gateway.console.door import Behind, Door
+from tocsin_gateway.console.sessions import Session
+from tocsin_gateway.ports import Verdict
+from tocsin_gateway.refusals import RefusedError
+
+Act = Callable[[str, dict[str, str], str], Awaitable[str]]
+"""Does something about a run with the fields of a form, for somebody; returns where to go then."""
+
+Shown = Callable[..., Awaitable[Response]]
+
+
+class Operations(Protocol):
+    """Begins runs anew, and takes them over."""
+
+    async def rerun(self, run_id: str, reason: str, by: str) -> RerunView:
+        """Have the alerts of a run that has ended looked at again by a new one."""
+
+    async def escalate(self, run_id: str, reason: str, by: str) -> EscalateView:
+        """End a run that nobody has decided about yet."""
+
+
+class Acting:
+    """Does what a form of the console asks for, and shows the run again where it was refused."""
+
+    def __init__(self, api: Api, operations: Operations, shown: Shown) -> None:
+        self._api = api
+        self._operations = operations
+        self._shown = shown
+
+    def routes(self, door: Door) -> list[Behind]:
+        """Return its addresses."""
+        acts = (
+            ("approve", self._approve, Role.APPROVER),
+            ("reject", self._reject, Role.APPROVER),
+            ("cancel", self._cancel, Role.OPERATOR),
+            ("rerun", self._rerun, Role.OPERATOR),
+            ("escalate", self._escalate, Role.OPERATOR),
+        )
+        return [
+            door.behind(f"/runs/{{run_id}}/{name}", self._answering(act), role, "POST")
+            for name, act, role in acts
+        ]
+
+    def _answering(self, act: Act) -> Callable[[Request, Session], Awaitable[Response]]:
+        async def answer(request: Request, session: Session) -> Response:
+            fields = await forms.read(request)
+            forms.check(fields, session.csrf)
+            try:
+                run_id = await act(str(request.path_params["run_id"]), fields, session.who)
+            except RefusedError as error:
+                said = f"{error.view.error}; {error.view.hint}"
+                return await self._shown(request, session, error.status, refused=said)
+            return RedirectResponse(f"/runs/{run_id}", 303)
+
+        return answer
+
+    async def _approve(self, run_id: str, fields: dict[str, str], by: str) -> str:
+        """Say yes to exactly the plan that was on the page."""
+        verdict = Verdict(plan_hash=forms.plan_hash(fields), reason=forms.reason(fields))
+        await self._api.decide(run_id, DecisionKind.GRANTED, verdict, by, surface="console")
+        return run_id
+
+    async def _reject(self, run_id: str, fields: dict[str, str], by: str) -> str:
+        """Say no to exactly the plan that was on the page, and why."""
+        reason = forms.reason(fields, needed=True)
+        verdict = Verdict(plan_hash=forms.plan_hash(fields), reason=reason)
+        await self._api.decide(run_id, DecisionKind.DENIED, verdict, by, surface="console")
+        return run_id
+
+    async def _cancel(self, run_id: str, fields: dict[str, str], by: str) -> str:
+        await self._api.cancel(run_id, forms.reason(fields), by)
+        return run_id
+
+    async def _rerun(self, run_id: str, fields: dict[str, str], by: str) -> str:
+        """Begin anew, and show the new run."""
+        return (await self._operations.rerun(run_id, forms.reason(fields), by)).run_id
+
+    async def _escalate(self, run_id: str, fields: dict[str, str], by: str) -> str:
+        await self._operations.escalate(run_id, forms.reason(fields), by)
+        return run_id
