@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reference import analyzers, asyncapi, checks, events, settings
+from reference import analyzers, asyncapi, checks, events, routes, settings
 
 from tocsin_contracts import schemas
 
@@ -19,6 +19,7 @@ def documents() -> dict[Path, str]:
         ROOT / "docs" / "analyzers.md": analyzers.page(),
         ROOT / "docs" / "checks.md": checks.page(),
         ROOT / "docs" / "settings.md": settings.page(),
+        ROOT / "docs" / "routes.md": routes.page(),
         ROOT / ".env.example": settings.example(ROOT / "docker-compose.yml"),
         ROOT / "docs" / "asyncapi.json": asyncapi.document(),
     }
