@@ -5,6 +5,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
 
+from tocsin_contracts import ApprovalDenied, ApprovalGranted
 from tocsin_gateway.live import sse
 from tocsin_gateway.live.hub import Hub
 from tocsin_kit.feed import Feed
@@ -58,6 +59,21 @@ async def listen(hub, last_event_id, upto, who="ana"):
             if seen and seen[-1] >= upto:
                 break
     return seen
+
+
+async def test_only_the_kinds_that_are_asked_for_are_read_and_what_comes_later_too(
+    nats_url, redis_url
+):
+    async with running(nats_url, redis_url) as rig:
+        await publish(rig, 1, 3)
+        await rig.bus.publish(build.approval_granted())
+        feed, kinds = Feed.of(rig.bus), (ApprovalGranted, ApprovalDenied)
+        past = [fact async for fact in feed.past(0, await feed.newest(), kinds=kinds)]
+        assert [(fact.number, type(fact.event)) for fact in past] == [(4, ApprovalGranted)]
+        async with aclosing(feed.facts(4, kinds=kinds)) as facts:
+            await publish(rig, 4, 5)
+            await rig.bus.publish(build.approval_denied())
+            assert numbers(await take(facts, 1)) == [7]
 
 
 async def test_facts_come_in_order_the_old_ones_and_the_new(nats_url, redis_url):
