@@ -21,6 +21,7 @@ from tocsin_kit import approvals as kit
 from tocsin_kit import store
 from tocsin_kit.approvals import Approvals
 from tocsin_kit.cards import Cards
+from tocsin_kit.chats import Chats
 from tocsin_kit.errors import TransientError
 from tocsin_kit.moves import ANY
 from tocsin_kit.outbox import Outbox
@@ -34,6 +35,7 @@ from tocsin_notifier.channels.slack.card import APPROVE, REJECT, REVIEW, Surroun
 from tocsin_notifier.channels.slack.channel import Routes, SlackChannel, Sources
 from tocsin_notifier.channels.slack.clicks import REASON, Clicks, People
 from tocsin_notifier.channels.slack.endpoint import Endpoint
+from tocsin_notifier.channels.slack.questions import Questions
 from tocsin_notifier.channels.slack.voice import Voice
 from tocsin_notifier.channels.slack.web import Web
 from tocsin_testing import build
@@ -68,7 +70,9 @@ class Stage:
         voice = Voice(self.web, slack.url)
         people = People(PEOPLE, APP)
         self.clicks = Clicks(reader, self.approvals, voice, people, self.around)
-        app = endpoint.build(Endpoint(SECRET, self.clicks, self.clock))
+        chats = Chats(client, clock=self.clock)
+        self.questions = Questions(self.web, self.cards, chats, self.bus, people, clock=self.clock)
+        app = endpoint.build(Endpoint(SECRET, self.clicks, self.questions, self.clock))
         self.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://notifier"
         )

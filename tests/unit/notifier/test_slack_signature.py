@@ -79,7 +79,7 @@ def clicks():
 
 @pytest.fixture
 async def notifier(clicks):
-    app = endpoint.build(Endpoint(SECRET, clicks, FakeClock()))
+    app = endpoint.build(Endpoint(SECRET, clicks, clicks, FakeClock()))
     transport = httpx.ASGITransport(app, raise_app_exceptions=True)
     async with httpx.AsyncClient(transport=transport, base_url="http://notifier") as client:
         yield client

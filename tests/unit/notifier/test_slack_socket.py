@@ -37,7 +37,7 @@ async def slack():
 
 @asynccontextmanager
 async def listening(slack, clicks):
-    socket = Socket(APP_TOKEN, Web(TOKEN, slack.api_url), clicks, look_seconds=0.02)
+    socket = Socket(APP_TOKEN, Web(TOKEN, slack.api_url), clicks, clicks, look_seconds=0.02)
     task = asyncio.create_task(socket.listen())
     try:
         yield

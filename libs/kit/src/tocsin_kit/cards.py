@@ -75,8 +75,17 @@ class Cards:
         return Card.model_validate_json(found) if found else Card()
 
     async def put(self, subject: str, card: Card) -> None:
-        """Keep the record."""
+        """Keep the record, and that its message shows its run."""
         await self._keep(subject, _CARD, card.model_dump_json())
+        if card.ts:
+            async with translated(f"keep the place of the card of {subject!r}"):
+                await self._client.set(keys.card_at(card.channel, card.ts), card.run_id, ex=KEPT)
+
+    async def shown_at(self, channel: str, ts: str) -> str:
+        """Return the run that a message shows; empty for one that is none of ours."""
+        async with translated(f"look for the card at {ts!r}"):
+            found = await self._client.get(keys.card_at(channel, ts))
+        return str(found) if found else ""
 
     async def posting(self, subject: str, name: str, now: datetime) -> datetime | None:
         """Write down that something is going to be posted; return since when it was, if before."""

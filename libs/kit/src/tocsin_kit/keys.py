@@ -77,6 +77,11 @@ def card_lock(subject: str) -> str:
     return f"{card(subject)}:lock"
 
 
+def card_at(channel: str, ts: str) -> str:
+    """The run that the message at a place of a chat shows."""
+    return _named(f"card-at:{hashlib.sha256(f'{channel} {ts}'.encode()).hexdigest()[:32]}")
+
+
 def pull(place: str) -> str:
     """The run that opened a pull request; the place is its address, or its branch."""
     return _named(f"pull:{hashlib.sha256(place.encode()).hexdigest()[:32]}")
@@ -135,6 +140,26 @@ def joined(run_id: str) -> str:
 def triage(part: str) -> str:
     """What triage knows of all runs together, in parts that share a slot."""
     return _named(f"{part}:{{triage}}")
+
+
+def outcome(run_id: str) -> str:
+    """What became of a run, and what people said of it; it outlives the run's record."""
+    return _named(f"outcome:{{{run_id}}}")
+
+
+def outcomes() -> str:
+    """Sorted set of the runs with an outcome, by when they began."""
+    return _named("outcomes")
+
+
+def live_settings() -> str:
+    """The settings that were changed while services run."""
+    return _named("live-settings")
+
+
+def explained() -> str:
+    """With which settings each service was started."""
+    return _named("settings")
 
 
 def tool_calls() -> str:

@@ -27,6 +27,7 @@ from tocsin_contracts import (
     StormStarted,
 )
 from tocsin_contracts.amending import AmendmentRefused
+from tocsin_contracts.chat import ChatAnswered
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.moves import ANY
@@ -89,6 +90,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         parts.bus.on(event_type, handlers.tell)
     for event_type in FOLLOWED:
         parts.bus.watch(event_type, handlers.follow)
+    parts.bus.watch(ChatAnswered, slack.answered if slack else _nobody_asked)
     parts.bus.on_timer(TimerKind.QUIET_END, handlers.wake, ANY)
     return Service(
         settings=settings,
@@ -113,6 +115,11 @@ def _telling(
         public_url=settings.public_url,
     )
     return Subgraph("notifier", graph.build(nodes), saver(parts.raw_redis), graph.steps(len(shown)))
+
+
+async def _nobody_asked(event: ChatAnswered) -> None:
+    """Tell nobody: without Slack nobody asks here."""
+    del event
 
 
 def _slack(settings: Settings, parts: Parts) -> TwoWay | None:

@@ -1,7 +1,9 @@
 """The Slack part, put together; imported only where a token of Slack's is set."""
 
+from tocsin_contracts.live import ChatMoved
 from tocsin_kit import approvals
 from tocsin_kit.cards import Cards
+from tocsin_kit.chats import Chats
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
@@ -11,6 +13,7 @@ from tocsin_notifier.channels.slack.card import Surroundings
 from tocsin_notifier.channels.slack.channel import Routes, SlackChannel, Sources
 from tocsin_notifier.channels.slack.clicks import Clicks, People
 from tocsin_notifier.channels.slack.endpoint import Endpoint
+from tocsin_notifier.channels.slack.questions import Questions
 from tocsin_notifier.channels.slack.socket import Socket
 from tocsin_notifier.channels.slack.voice import Voice
 from tocsin_notifier.channels.slack.web import Web
@@ -26,9 +29,10 @@ def slack(settings: Settings, parts: Parts, clock: Clock | None = None) -> TwoWa
     records = approvals.Approvals(parts.redis, outbox, timer)
     web = Web(token.get_secret_value() if token else "", settings.slack_api_url)
     around = Surroundings(settings.public_url, buttons=bool(secret or app_token))
+    cards = Cards(parts.redis)
     channel = SlackChannel(
         web,
-        Cards(parts.redis),
+        cards,
         Sources(parts.reader, records, Tallies(parts.redis)),
         routes=Routes(settings.slack_channel, settings.slack_routes),
         around=around,
@@ -37,10 +41,24 @@ def slack(settings: Settings, parts: Parts, clock: Clock | None = None) -> TwoWa
     people = People(settings.slack_approvers, settings.slack_app_id)
     voice = Voice(web, settings.slack_hooks_url)
     clicks = Clicks(parts.reader, records, voice, people, around)
-    listening = [Socket(app_token.get_secret_value(), web, clicks).listen] if app_token else []
+    questions = _questions(parts, web, cards, people, timer)
+    socket = Socket(app_token.get_secret_value(), web, clicks, questions) if app_token else None
+    listening = [socket.listen] if socket else []
+    signed = Endpoint(secret.get_secret_value(), clicks, questions, timer) if secret else None
     return TwoWay(
         channel=channel,
-        resources=[web, clicks],
-        http=endpoint.build(Endpoint(secret.get_secret_value(), clicks, timer)) if secret else None,
+        answered=questions.on_chat_answered,
+        resources=[web, clicks, questions],
+        http=endpoint.build(signed) if signed else None,
         background=[*listening, lambda: outbox.keep_flushing(settings.republish_seconds)],
     )
+
+
+def _questions(parts: Parts, web: Web, cards: Cards, people: People, clock: Clock) -> Questions:
+    """Return what takes questions in threads."""
+
+    async def moved(session: str) -> None:
+        await parts.bus.tell(ChatMoved(run_id=session, agent="chat"))
+
+    chats = Chats(parts.redis, moved, clock)
+    return Questions(web, cards, chats, parts.bus, people, clock=clock)

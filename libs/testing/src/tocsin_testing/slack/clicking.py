@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from tocsin_testing.slack.world import APP, SECRET, TEAM
+from tocsin_testing.slack.world import APP, CHANNEL, SECRET, TEAM
 
 Json = dict[str, Any]
 
@@ -63,4 +63,23 @@ def signed(body: bytes, at: datetime, secret: str = SECRET) -> dict[str, str]:
         "content-type": "application/x-www-form-urlencoded",
         "x-slack-request-timestamp": timestamp,
         "x-slack-signature": f"v0={hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()}",
+    }
+
+
+def written(text: str, thread: str, by: str = "U0001", **changes: Any) -> Json:
+    """Return what Slack tells of a message in a thread that calls the app."""
+    said = {
+        "type": "app_mention",
+        "user": by,
+        "text": text,
+        "ts": "1700000009.000100",
+        "thread_ts": thread,
+        "channel": CHANNEL,
+    }
+    return {
+        "type": "event_callback",
+        "team_id": TEAM,
+        "api_app_id": APP,
+        "event_id": "Ev1",
+        "event": said | changes,
     }

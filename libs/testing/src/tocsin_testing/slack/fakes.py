@@ -29,6 +29,11 @@ class FakeCards:
         """Keep the record."""
         self.cards[subject] = card
 
+    async def shown_at(self, channel: str, ts: str) -> str:
+        """Return the run that a message shows."""
+        shown = (card for card in self.cards.values() if (card.channel, card.ts) == (channel, ts))
+        return next((card.run_id for card in shown), "")
+
     async def posting(self, subject: str, name: str, now: datetime) -> datetime | None:
         """Keep that something will be posted; return since when it was, if before."""
         before = self.begun.get((subject, name))

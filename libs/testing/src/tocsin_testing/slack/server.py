@@ -33,10 +33,12 @@ class SlackServer:
         """An address that answers to a click may go to."""
         return f"{self.url}/actions/T0001/1/abc"
 
-    async def send(self, payload: dict[str, Any], envelope: str = "e1") -> dict[str, Any]:
-        """Send an interaction over the socket, and return its acknowledgement."""
+    async def send(
+        self, payload: dict[str, Any], envelope: str = "e1", kind: str = "interactive"
+    ) -> dict[str, Any]:
+        """Send an interaction, or an event, over the socket and return its acknowledgement."""
         await until(self._open, bool)
-        told = {"envelope_id": envelope, "type": "interactive", "payload": payload}
+        told = {"envelope_id": envelope, "type": kind, "payload": payload}
         await self.sockets[-1].send_json({**told, "accepts_response_payload": True})
 
         async def acked() -> list[dict[str, Any]]:
@@ -68,7 +70,7 @@ class SlackServer:
         await self.world.told()
         if fault.lost and request.transport:
             request.transport.close()
-        return web.json_response(answer)
+        return web.json_response(answer, headers={"X-OAuth-Scopes": self.world.scopes})
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         self.world.whispers.append(await request.json())

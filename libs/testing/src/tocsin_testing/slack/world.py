@@ -39,6 +39,7 @@ class World:
     windows: list[Json] = field(default_factory=list)
     calls: list[tuple[str, Json]] = field(default_factory=list)
     faults: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
+    scopes: str = "chat:write,channels:history"
     _news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     def answer(self, method: str, body: Json) -> Json:
@@ -51,6 +52,7 @@ class World:
             "conversations.history": self._history,
             "conversations.replies": self._replies,
             "views.open": self._open,
+            "auth.test": lambda _: {"ok": True, "user": "tocsin", "team": "Shop"},
         }
         kind = kinds.get(method)
         return kind(body) if kind else _no("unknown_method")

@@ -59,7 +59,7 @@ def _unpacked(data: bytes) -> Iterator[Taken]:
                 content = _read(archive, entry, room)
                 room -= len(content)
                 yield _file(entry.filename, content)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
         raise BadFileError(f"the archive cannot be read: {type(error).__name__}") from None
 
 

@@ -1,28 +1,28 @@
 """Clicks in Slack: taken at once, then decided the way every surface decides."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from tocsin_contracts import ApprovalRequested
 from tocsin_contracts.views import DecisionKind
 from tocsin_kit import logging
 from tocsin_kit.approvals import Approval
-from tocsin_kit.errors import FullError, PermanentError, TocsinError
+from tocsin_kit.errors import PermanentError, TocsinError
 from tocsin_notifier.channels.slack import answers, blocks, payloads
 from tocsin_notifier.channels.slack.buttons import Ticket
 from tocsin_notifier.channels.slack.card import APPROVE, REJECT, Surroundings
 from tocsin_notifier.channels.slack.payloads import Memory, Payload
+from tocsin_notifier.channels.slack.taking import Taking
 from tocsin_notifier.channels.slack.view import SURFACE
 from tocsin_notifier.channels.slack.voice import Voice
 from tocsin_notifier.ports import Approvals, Runs
 
-MOST_AT_ONCE = 500
-DRAIN_SECONDS = 5.0
 REASON = "tocsin-reason"
 CLICKED, SENT = "block_actions", "view_submission"
+PING = "tocsin-ping"
+"""The button of `tocsin doctor slack`: its value comes back, and nothing else happens."""
+
 TOO_SHORT = "Say why, so that others know."
 
 log = logging.get(__name__)
@@ -51,14 +51,18 @@ class People:
     def who(self, payload: Payload) -> str:
         """Return the approver who clicked, or nothing: for a stranger, or another app."""
         team = payload.team.id if payload.team else ""
-        if self.app_id and payload.api_app_id != self.app_id:
-            return ""
         if payload.user.team_id not in ("", team):
             return ""
-        return self.approvers.get(f"{team}:{payload.user.id}", "")
+        return self.known(payload.api_app_id, team, payload.user.id)
+
+    def known(self, app_id: str, team: str, user: str) -> str:
+        """Return the approver with these ids, or nothing."""
+        if self.app_id and app_id != self.app_id:
+            return ""
+        return self.approvers.get(f"{team}:{user}", "")
 
 
-class Clicks:
+class Clicks(Taking):
     """One handler for clicks by HTTP and by socket; close it to finish what it took.
 
     A click that was taken and not finished, for the process was killed, decided nothing: the
@@ -68,26 +72,12 @@ class Clicks:
     def __init__(
         self, runs: Runs, approvals: Approvals, voice: Voice, people: People, around: Surroundings
     ) -> None:
+        super().__init__()
         self._runs = runs
         self._approvals = approvals
         self._voice = voice
         self._people = people
         self._around = around
-        self._working: set[asyncio.Task[None]] = set()
-
-    async def __aenter__(self) -> Self:
-        """Begin to take clicks."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Finish what was taken."""
-        if self._working:
-            await asyncio.wait(self._working, timeout=DRAIN_SECONDS)
 
     def take(self, text: str | bytes) -> dict[str, Any] | None:
         """Take an interaction and return what Slack has to hear at once, if anything.
@@ -95,20 +85,14 @@ class Clicks:
         PermanentError for what is no interaction, FullError when there are too many.
         """
         payload = payloads.read(text)
+        if payload.type == CLICKED and [one.action_id for one in payload.actions] == [PING]:
+            return {"pong": payload.actions[0].value}
         reason = _typed(payload)
         if reason is not None and not reason.strip():
             return {"response_action": "errors", "errors": {REASON: TOO_SHORT}}
-        if len(self._working) >= MOST_AT_ONCE:
-            raise FullError("slack: too many clicks at once")
-        work = asyncio.create_task(self._work(payload, reason or ""))
-        self._working.add(work)
-        work.add_done_callback(self._working.discard)
+        self._room()
+        self._begin(self._work(payload, reason or ""))
         return None
-
-    async def idle(self) -> None:
-        """Return once everything that was taken is finished."""
-        while self._working:
-            await asyncio.wait(self._working)
 
     async def _work(self, payload: Payload, reason: str) -> None:
         try:

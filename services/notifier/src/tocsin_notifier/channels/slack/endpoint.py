@@ -1,6 +1,7 @@
-"""`POST /slack/interactivity`: clicks by HTTP, each checked on its raw bytes before it is read."""
+"""Clicks and messages by HTTP, each checked on its raw bytes before it is read."""
 
 import asyncio
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -12,23 +13,32 @@ from tocsin_kit.clock import Clock
 from tocsin_kit.errors import FullError, PermanentError
 from tocsin_notifier.channels.slack import signature
 from tocsin_notifier.channels.slack.clicks import Clicks
+from tocsin_notifier.channels.slack.questions import Questions
 
-PATH = "/slack/interactivity"
+PATH, EVENTS = "/slack/interactivity", "/slack/events"
 MAX_BODY = 256 * 1024
 READ_SECONDS = 2.0
 """Slack waits 3 s for the answer."""
 
 
 class Endpoint:
-    """Answers within 3 s; what a click leads to happens afterwards."""
+    """Answers within 3 s; what a click or a question leads to happens afterwards."""
 
-    def __init__(self, secret: str, clicks: Clicks, clock: Clock) -> None:
+    def __init__(self, secret: str, clicks: Clicks, questions: Questions, clock: Clock) -> None:
         self._secret = secret.encode()
         self._clicks = clicks
+        self._questions = questions
         self._clock = clock
 
-    async def answer(self, request: Request) -> Response:
+    async def clicked(self, request: Request) -> Response:
         """401 unless Slack signed it, 413 and 408 for what is too big or slow, 400 for nonsense."""
+        return await self._answer(request, self._click)
+
+    async def told(self, request: Request) -> Response:
+        """Answer what Slack tells of a message, by the same rules."""
+        return await self._answer(request, self._question)
+
+    async def _answer(self, request: Request, take: Callable[[bytes], Response]) -> Response:
         try:
             async with asyncio.timeout(READ_SECONDS):
                 body = await _bounded(request)
@@ -38,16 +48,15 @@ class Endpoint:
             return _said(413, f"the body is over {MAX_BODY} bytes")
         if not self._genuine(request, body):
             return _said(401, "not signed by Slack, or not just now")
-        return self._taken(body)
+        return _taken(take, body)
 
-    def _taken(self, body: bytes) -> Response:
-        try:
-            reply = self._clicks.take(_payload(body))
-        except PermanentError as error:
-            return _said(400, str(error))
-        except FullError as error:
-            return _said(503, str(error))
+    def _click(self, body: bytes) -> Response:
+        reply = self._clicks.take(_payload(body))
         return JSONResponse(reply) if reply else Response(status_code=200)
+
+    def _question(self, body: bytes) -> Response:
+        challenge = self._questions.take(body)
+        return JSONResponse({"challenge": challenge}) if challenge else Response(status_code=200)
 
     def _genuine(self, request: Request, body: bytes) -> bool:
         given = request.headers
@@ -62,7 +71,21 @@ class Endpoint:
 
 def build(endpoint: Endpoint) -> Starlette:
     """Return the HTTP application."""
-    return Starlette(routes=[Route(PATH, endpoint.answer, methods=["POST"])])
+    return Starlette(
+        routes=[
+            Route(PATH, endpoint.clicked, methods=["POST"]),
+            Route(EVENTS, endpoint.told, methods=["POST"]),
+        ]
+    )
+
+
+def _taken(take: Callable[[bytes], Response], body: bytes) -> Response:
+    try:
+        return take(body)
+    except PermanentError as error:
+        return _said(400, str(error))
+    except FullError as error:
+        return _said(503, str(error))
 
 
 async def _bounded(request: Request) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Socket Mode: clicks over a connection that we open, for places that Slack cannot reach."""
+"""Socket Mode: clicks and questions over a connection that we open, where Slack reaches nobody."""
 
 import asyncio
 import json
@@ -12,6 +12,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from tocsin_kit import logging
 from tocsin_kit.errors import TocsinError
 from tocsin_notifier.channels.slack.clicks import Clicks
+from tocsin_notifier.channels.slack.questions import Questions
 from tocsin_notifier.channels.slack.web import Web
 
 CONNECT_SECONDS, LOOK_SECONDS = 30.0, 20.0
@@ -25,15 +26,21 @@ class Socket:
     """Listens until it is cancelled; a connection that is lost for good is made anew."""
 
     def __init__(
-        self, app_token: str, web: Web, clicks: Clicks, look_seconds: float = LOOK_SECONDS
+        self,
+        app_token: str,
+        web: Web,
+        clicks: Clicks,
+        questions: Questions,
+        look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._app_token = app_token
         self._web = web
         self._clicks = clicks
+        self._questions = questions
         self._look_seconds = look_seconds
 
     async def listen(self) -> None:
-        """Take clicks and answer each at once."""
+        """Take clicks and questions, and answer each at once."""
         while True:
             client: Any = SocketModeClient(
                 self._app_token, logger=self._web.client.logger, web_client=self._web.client
@@ -59,11 +66,13 @@ class Socket:
 
     async def _on(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         reply = None
-        if request.type == "interactive":
-            try:
+        try:
+            if request.type == "interactive":
                 reply = self._clicks.take(json.dumps(request.payload))
-            except TocsinError as error:
-                log.warning("slack.click_not_taken", why=str(error))
+            elif request.type == "events_api":
+                self._questions.take(json.dumps(request.payload))
+        except TocsinError as error:
+            log.warning("slack.not_taken", kind=request.type, why=str(error))
         await client.send_socket_mode_response(
             SocketModeResponse(envelope_id=request.envelope_id, payload=reply)
         )
