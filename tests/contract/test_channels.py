@@ -5,17 +5,26 @@ import pkgutil
 
 import httpx
 import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Message as Mailbox
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from tocsin_contracts import RunId
 from tocsin_kit.errors import PermanentError
+from tocsin_kit.processes import free_ports
 from tocsin_notifier import channels
+from tocsin_notifier.channels import discord, google_chat, mattermost, teams
+from tocsin_notifier.channels.email import EmailChannel
+from tocsin_notifier.channels.log import LogChannel
 from tocsin_notifier.channels.slack.card import Surroundings
 from tocsin_notifier.channels.slack.channel import Routes, SlackChannel, Sources
 from tocsin_notifier.channels.slack.web import Web
 from tocsin_notifier.channels.webhook import WebhookChannel
+from tocsin_notifier.hooks import Hook, HookChannel
 from tocsin_notifier.ports import Message
+from tocsin_notifier.rules.options import EmailOptions
+from tocsin_notifier.settings import Settings
 from tocsin_testing import build
 from tocsin_testing.fakes import FakeChannel, FakeClock, FakeRuns, FakeTallies
 from tocsin_testing.gate import FakeApprovals
@@ -26,20 +35,49 @@ from tocsin_testing.slack.world import TOKEN
 
 async def logged(message):
     with capture_logs() as lines:
-        await channels.load(("log",), None)[0].send(message)
+        await LogChannel().send(message)
     return str(lines)
 
 
-async def posted(message):
-    requests = []
+def posted(made):
+    """How to see what is posted by a channel that is made from a hook."""
 
-    def answer(request):
-        requests.append(request)
-        return httpx.Response(200)
+    async def see(message):
+        requests = []
 
-    channel = WebhookChannel("https://chat.example/hook", httpx.MockTransport(answer))
-    await channel.send(message)
-    return str([json.loads(request.content) for request in requests])
+        def answer(request):
+            requests.append(request)
+            return httpx.Response(200)
+
+        address = SecretStr("https://chat.example/hook")
+        transport = httpx.MockTransport(answer)
+        await made(Hook("here", address, "there", transport=transport)).send(message)
+        return str([json.loads(request.content) for request in requests]).replace("\\", "")
+
+    return see
+
+
+def written(chat):
+    return posted(lambda hook: HookChannel("here", hook, chat.write))
+
+
+async def mailed(message):
+    mails = []
+
+    class Kept(Mailbox):
+        def handle_message(self, message):
+            mails.append(message.get_payload(0).get_payload(decode=True).decode())
+
+    (port,) = free_ports(1)
+    server = Controller(Kept(), hostname="127.0.0.1", port=port)
+    server.start()
+    try:
+        given = {"name": "mail", "type": "email", "server": "127.0.0.1", "port": port}
+        given |= {"security": "none", "sender": "a@example.com", "recipients": ["b@example.com"]}
+        await EmailChannel(EmailOptions.model_validate(given)).send(message)
+    finally:
+        server.stop()
+    return str(mails)
 
 
 async def edited(message):
@@ -58,7 +96,16 @@ async def edited(message):
 
 
 CHANNELS = [module.name for module in pkgutil.iter_modules(channels.__path__)]
-SHOWN = {"log": logged, "webhook": posted, "slack": edited}
+SHOWN = {
+    "log": logged,
+    "webhook": posted(lambda hook: WebhookChannel("here", hook)),
+    "slack": edited,
+    "teams": written(teams),
+    "discord": written(discord),
+    "mattermost": written(mattermost),
+    "google_chat": written(google_chat),
+    "email": mailed,
+}
 """For each channel, how to see what it shows."""
 
 MESSAGE = Message(
@@ -77,12 +124,23 @@ async def test_every_channel_shows_the_whole_message(name):
     assert MESSAGE.text in shown
 
 
-def test_every_channel_can_be_asked_for_by_its_name():
-    slack = FakeChannel("slack")
-    loaded = channels.load(list(SHOWN), SecretStr("https://chat.example/hook"), slack)
-    assert [channel.name for channel in loaded] == list(SHOWN)
+@pytest.mark.parametrize("name", CHANNELS)
+def test_every_channel_can_be_asked_for(name, monkeypatch):
+    monkeypatch.setenv("HERE", "https://chat.example/hook")
+    described = {"name": "here", "type": name, "url": {"env": "HERE"}}
+    if name == "email":
+        described = {"name": "here", "type": name, "server": "mail.example.com"}
+        described |= {"sender": "a@example.com", "recipients": ["b@example.com"]}
+    own = name in ("log", "slack")
+    settings = Settings.model_validate(
+        {"notify_channels": [name]}
+        if own
+        else {"notify_channels": ["here"], "notify": {"channels": [described]}}
+    )
+    (channel,) = channels.load(settings, FakeChannel("slack"))
+    assert channel.name == (name if own else "here")
 
 
 def test_a_channel_that_does_not_exist_stops_the_service_with_the_names_of_those_that_do():
     with pytest.raises(PermanentError, match="no 'pigeon'; known: log"):
-        channels.load(["pigeon"], None)
+        channels.load(Settings(notify_channels=("pigeon",)))

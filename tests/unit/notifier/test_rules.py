@@ -218,6 +218,8 @@ MAIL = {
         ({"channels": [HOOK | {"type": "pigeon"}]}, "channels.0"),
         ({"channels": [HOOK | {"name": "a:b"}]}, "channels.0.teams.name"),
         ({"channels": [HOOK | {"url": {}}]}, "say where it is kept"),
+        ({"channels": [HOOK | {"url": {"env": "A", "file": "/b"}}]}, "say where it is kept"),
+        ({"channels": [HOOK | {"url": "https://s3cret"}]}, "say where it is kept"),
         ({"channels": [HOOK | {"colour": "red"}]}, "channels.0.teams.colour"),
         ({"channels": [MAIL | {"username": "u"}]}, "go together"),
         (

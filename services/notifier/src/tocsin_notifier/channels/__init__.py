@@ -14,7 +14,6 @@ from tocsin_notifier.hooks import Hook, HookChannel, Post
 from tocsin_notifier.ports import Channel, Message
 from tocsin_notifier.rules.options import (
     EmailOptions,
-    HookKind,
     HookOptions,
     Options,
     Secret,
@@ -22,11 +21,11 @@ from tocsin_notifier.rules.options import (
 )
 from tocsin_notifier.settings import Settings
 
-_WRITTEN: Mapping[HookKind, Callable[[Message], Post]] = {
-    HookKind.TEAMS: teams.write,
-    HookKind.DISCORD: discord.write,
-    HookKind.MATTERMOST: mattermost.write,
-    HookKind.GOOGLE_CHAT: google_chat.write,
+_WRITTEN: Mapping[str, Callable[[Message], Post]] = {
+    "teams": teams.write,
+    "discord": discord.write,
+    "mattermost": mattermost.write,
+    "google_chat": google_chat.write,
 }
 
 _URL, _SECRET = "TOCSIN_NOTIFY_WEBHOOK_URL", "TOCSIN_NOTIFY_WEBHOOK_SECRET"

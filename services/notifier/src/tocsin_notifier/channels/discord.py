@@ -11,7 +11,7 @@ TITLE, DESCRIPTION = 256, 4096
 
 COLOUR = 0xC2410C
 
-_MARKS = re.compile(r"([\\*_~|`>#\-\[\]()<:])")
+_MARKS = re.compile(r"([\\*_~|`\[\]()<]|^[-#>])")
 
 
 def write(message: Message) -> Post:

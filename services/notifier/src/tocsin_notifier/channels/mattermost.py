@@ -9,7 +9,7 @@ from tocsin_notifier.ports import Message
 LIMIT = 16_383
 """Characters of a post; a longer one is split in the middle of its marks."""
 
-_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>])")
+_MARKS = re.compile(r"([\\`*_{}\[\]()|~>]|^[-+#=])")
 _SLACKISH = re.compile(r"<(?=[!@#]|https?:|mailto:)")
 """Mattermost reads Slack's links and mentions too, even in code."""
 

@@ -1,9 +1,10 @@
 """What an operator says of one channel: its kind, its place, and where its secrets are kept."""
 
 import os
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, SecretStr, model_validator
 
@@ -22,14 +23,15 @@ class Secret(Value):
 
     model_config = ConfigDict(extra="forbid")
 
-    env: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
+    env: str = Field(default="", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     file: Path | None = None
 
-    @model_validator(mode="after")
-    def _one_place(self) -> Self:
-        if bool(self.env) == bool(self.file):
+    @model_validator(mode="before")
+    @classmethod
+    def _one_place(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or ("env" in given) == ("file" in given):
             raise ValueError('say where it is kept: {env = "NAME"} or {file = "/path"}')
-        return self
+        return given
 
     @property
     def place(self) -> str:
@@ -46,15 +48,6 @@ class Secret(Value):
         if not found.strip():
             raise PermanentError(f"{whose}: {self.place} is not set or empty")
         return SecretStr(found.strip())
-
-
-class HookKind(StrEnum):
-    """The chat systems that take messages at an address of ours."""
-
-    TEAMS = "teams"
-    DISCORD = "discord"
-    MATTERMOST = "mattermost"
-    GOOGLE_CHAT = "google_chat"
 
 
 class Security(StrEnum):
@@ -77,7 +70,7 @@ class _Options(Value):
 class HookOptions(_Options):
     """A chat system's incoming webhook; its address is a secret."""
 
-    type: Literal[HookKind.TEAMS, HookKind.DISCORD, HookKind.MATTERMOST, HookKind.GOOGLE_CHAT]
+    type: Literal["teams", "discord", "mattermost", "google_chat"]
     url: Secret
 
 
