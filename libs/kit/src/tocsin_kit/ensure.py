@@ -95,7 +95,7 @@ class _Owner:
             await self._js.add_stream(wanted.evolve(num_replicas=self._replicas))
             self._done.append(f"created stream {name}")
             return
-        if drift := _differences(wanted, found, STREAM_FIELDS):
+        if drift := differences(wanted, found, STREAM_FIELDS):
             if self._accept:
                 await self._js.update_stream(wanted)
             self._note(f"stream {name}", drift)
@@ -107,7 +107,7 @@ class _Owner:
             await self._js.add_consumer(consumer.stream, wanted)
             self._done.append(f"created consumer {consumer.durable}")
             return
-        if drift := _differences(wanted, found, CONSUMER_FIELDS):
+        if drift := differences(wanted, found, CONSUMER_FIELDS):
             if self._accept:
                 await self._js.add_consumer(consumer.stream, wanted)
             self._note(f"consumer {consumer.durable}", drift)
@@ -124,7 +124,7 @@ async def _raised_anyway(error: Exception) -> None:
     del error
 
 
-def _differences(wanted: Any, found: Any, fields: tuple[str, ...]) -> list[str]:
+def differences(wanted: Any, found: Any, fields: tuple[str, ...]) -> list[str]:
     """Compare the fields that we set; a field left alone is the operator's own business."""
     pairs = ((name, getattr(wanted, name), getattr(found, name)) for name in fields)
     return [

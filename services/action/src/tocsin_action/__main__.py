@@ -1,12 +1,18 @@
-"""Run action: `python -m tocsin_action`, or `tocsin-action`."""
+"""Run action: `tocsin-action`; with a command, such as `doctor`, it only prints an answer."""
 
+import sys
+
+from tocsin_action import doctoring
 from tocsin_action.app import build
 from tocsin_kit import service
 
 
 def main() -> None:
-    """Start the service and stay until a signal."""
-    service.main(build)
+    """Start the service and stay until a signal, or do one command."""
+    if sys.argv[1:2] == ["doctor"]:
+        doctoring.main(sys.argv[2:])
+    else:
+        service.main(build)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from tocsin_cli.commands import (
     decide,
     demo,
     dlq,
+    doctor,
     evaluate,
     investigate,
     mcp,
@@ -59,6 +60,7 @@ def tree() -> typer.Typer:
     root.add_typer(_alerts(), name="alert")
     root.add_typer(_runs(), name="run")
     root.command("report")(operate.report)
+    root.command("doctor")(doctor.doctor)
     root.add_typer(_events(), name="events")
     root.add_typer(_letters(), name="dlq")
     root.add_typer(_topology(), name="topology")

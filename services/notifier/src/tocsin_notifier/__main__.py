@@ -1,12 +1,18 @@
-"""Run notifier: `python -m tocsin_notifier`, or `tocsin-notifier`."""
+"""Run notifier: `tocsin-notifier`; with a command, such as `doctor`, it only prints an answer."""
+
+import sys
 
 from tocsin_kit import service
+from tocsin_notifier import doctoring
 from tocsin_notifier.app import build
 
 
 def main() -> None:
-    """Start the service and stay until a signal."""
-    service.main(build)
+    """Start the service and stay until a signal, or do one command."""
+    if sys.argv[1:2] == ["doctor"]:
+        doctoring.main(sys.argv[2:])
+    else:
+        service.main(build)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,16 @@
 import sys
 
 from tocsin_kit import service
-from tocsin_rca import alone, replay
+from tocsin_rca import alone, doctoring, replay
 from tocsin_rca.app import build
 from tocsin_rca.tools import telling
 
-COMMANDS = {"investigate": alone.main, "replay": replay.main, "tools": telling.main}
+COMMANDS = {
+    "investigate": alone.main,
+    "replay": replay.main,
+    "tools": telling.main,
+    "doctor": doctoring.main,
+}
 
 
 def main() -> None:
