@@ -13,8 +13,8 @@ HEAD = f"""\
 # Addresses of the gateway
 
 Each takes the role named, or one above it; [access](access.md) says who has which. `/openapi.json`
-describes requests and answers of the API. `/live`, `/ready` and `/metrics`, which every service has,
-ask for nobody: keep them inside.
+describes requests and answers of the API. `/live`, `/ready` and `/metrics`, which every service
+has, ask for nobody: keep them inside.
 """
 
 

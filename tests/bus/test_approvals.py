@@ -496,6 +496,15 @@ async def test_p3_what_is_not_exactly_right_is_refused(desk, changes, refusal):
     assert (await desk.approvals.get(RUN, PLAN)).state is ApprovalState.PENDING
 
 
+async def test_p3_a_nonce_of_one_run_decides_no_other_that_waits(desk):
+    await desk.ask(run_id="r9")
+    nonce = await desk.mint()
+    await desk.approvals.mint("r9", PLAN, "slack")
+    assert (await desk.redeem(nonce, run_id="r9")).refusal is Refusal.BAD_TOKEN
+    for run_id in (RUN, "r9"):
+        assert (await desk.approvals.get(run_id, PLAN)).state is ApprovalState.PENDING
+
+
 async def test_p3_who_proposes_a_change_may_not_approve_it(redis):
     desk = Desk(redis, FakeClock())
     await desk.ask(approvers=["ana", kit.PROPOSER])

@@ -279,6 +279,24 @@ async def test_p3_a_decision_about_another_plan_is_403(gateway):
     assert gateway.state is ApprovalState.PENDING
 
 
+@pytest.mark.parametrize("answer", ["approve", "reject"])
+async def test_p3_the_plan_of_one_run_is_decided_by_the_id_of_no_other(answer):
+    plan = build.plan(base_sha="b" * 40)
+    other = build.run(
+        build.alert_accepted(run_id="r9"),
+        build.plan_drafted(run_id="r9", plan=plan),
+        build.approval_requested(run_id="r9", plan=plan),
+    )
+    gateway = Gateway(WAITING, other)
+    second = build.approval(run_id="r9", plan_hash=plan.plan_hash)
+    gateway.approvals.approvals["r9", plan.plan_hash] = second
+    for run_id, plan_hash in ((RUN, plan.plan_hash), ("r9", PLAN)):
+        refused = await gateway.decide(answer, run_id=run_id, plan_hash=plan_hash)
+        assert (refused.status_code, refused.json()["hint"]) == (403, "look at the new plan")
+    states = [one.state for one in gateway.approvals.approvals.values()]
+    assert (states, gateway.bus.published) == ([ApprovalState.PENDING] * 2, [])
+
+
 @pytest.mark.parametrize("plan_hash", ["", PLAN[:12], PLAN.upper(), PLAN + "0", None, 1])
 async def test_p3_a_decision_that_names_no_whole_plan_is_422(gateway, plan_hash):
     assert (await gateway.decide(plan_hash=plan_hash)).status_code == 422
