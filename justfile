@@ -27,10 +27,10 @@ up *args:
 run service *args:
     @"tocsin-$@"
 
-[doc("Every test; extra arguments go to pytest")]
+[doc("Every test, three files at a time, as they mostly wait; extra arguments go to pytest")]
 [group("work")]
 test *args:
-    @PYTHONDONTWRITEBYTECODE= pytest -q "$@"
+    @PYTHONDONTWRITEBYTECODE= pytest -q -n 3 --dist loadfile "$@"
 
 [doc("The tests that need little more than a minute: no server and none of our processes is started")]
 [group("work")]

@@ -96,7 +96,7 @@ async def test_a_read_that_fails_twice_is_given_up(pins):
     assert len(shop.calls) == 2
 
 
-@pytest.mark.parametrize("capability", set(Capability) - {Capability.READ})
+@pytest.mark.parametrize("capability", sorted(set(Capability) - {Capability.READ}))
 async def test_nothing_but_a_read_is_tried_twice(pins, capability):
     shop = FakeServer(listed("buy"))
     shop.faults.append(GONE)
