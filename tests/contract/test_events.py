@@ -29,6 +29,7 @@ from tocsin_contracts import (
     derive_id,
     schemas,
 )
+from tocsin_contracts.configuring import ConfigChanged
 from tocsin_kit.topology import CONSUMERS, FACTS, READS
 from tocsin_testing import build
 
@@ -45,6 +46,7 @@ UNREAD = {
     RunRerun: "AlertAccepted of the new run is read instead",
     DeadLetterReplayed: "the message that is given again is read instead",
     DeadLetterDiscarded: "nothing follows from it; the audit shows it",
+    ConfigChanged: "services look at the store instead; the audit shows it",
 }
 """Events that no service consumes, and why they are facts all the same."""
 

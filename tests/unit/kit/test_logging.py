@@ -111,3 +111,12 @@ def test_p6_a_secret_is_masked_in_the_file_too(tmp_path):
 def test_a_log_file_that_cannot_be_written_is_named_before_anything_starts(tmp_path):
     with pytest.raises(PermanentError, match=r"TOCSIN_LOG_FILE: cannot write '.*': Is a directory"):
         logging.configure(Settings(log_file=str(tmp_path)))
+
+
+def test_the_console_is_as_loud_as_is_set_now(lines):
+    log = configured()
+    logging.set_level(LogLevel.ERROR)
+    log.warning("gateway.quiet")
+    logging.set_level(LogLevel.DEBUG)
+    log.debug("gateway.loud")
+    assert [line["event"] for line in lines()] == ["gateway.loud"]

@@ -11,6 +11,7 @@ import pytest
 from tocsin_kit import service, store
 from tocsin_kit.errors import NEVER_STARTS, PermanentError
 from tocsin_kit.heartbeat import Vitals
+from tocsin_kit.live_settings import Live
 from tocsin_kit.service import Service
 from tocsin_kit.settings import ServiceSettings
 
@@ -31,6 +32,7 @@ class Recorder:
             vitals=Vitals(),
             connected=True,
         )
+        self.live = Live()
         self.aclose = self.noting("clients closed")
 
     def noting(self, what):

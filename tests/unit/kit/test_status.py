@@ -119,7 +119,7 @@ def test_one_process_that_is_well_is_enough():
 
 def test_without_the_bus_every_figure_of_it_is_unknown_and_not_zero():
     view = status.status(NOW, everybody(), None, WELL)
-    assert {one.condition for one in view.services} == {Condition.HEALTHY, Condition.UNKNOWN}
+    assert {one.condition for one in view.services} == {Condition.UNKNOWN}
     lags = {one.lag for found in view.services for one in found.consumers}
     assert lags == {None}
     assert {(one.condition, one.fill) for one in view.streams} == {(Condition.UNKNOWN, None)}

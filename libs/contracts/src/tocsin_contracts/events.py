@@ -31,6 +31,7 @@ from tocsin_contracts.comments import (
     CommentIgnored,
     ProposalDropped,
 )
+from tocsin_contracts.configuring import ConfigChanged
 from tocsin_contracts.diagnosis import HypothesisFormed, InvestigationInconclusive
 from tocsin_contracts.event import Event
 from tocsin_contracts.forge import ForgeEventReceived
@@ -47,6 +48,7 @@ from tocsin_contracts.operations import (
     RunEscalationRequested,
     RunRerun,
 )
+from tocsin_contracts.outcomes import Rated
 from tocsin_contracts.plan import (
     HypothesisRejected,
     PlanDrafted,
@@ -104,6 +106,8 @@ EVENTS: tuple[type[Event], ...] = (
     RunFinished,
     ChatAsked,
     ChatAnswered,
+    Rated,
+    ConfigChanged,
 )
 
 BY_TOPIC: dict[str, type[Event]] = {event.topic: event for event in EVENTS}

@@ -19,6 +19,10 @@ class Answered:
         self._client = client
         self._most = most
 
+    def limit(self, most: int) -> None:
+        """Give so many answers, from now on."""
+        self._most = most
+
     async def takes(self, run_id: RunId, asked: str, now: datetime) -> bool:
         """Take a place for an answer, if one is left; a comment that has one keeps it.
 

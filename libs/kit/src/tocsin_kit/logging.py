@@ -55,6 +55,15 @@ def configure(settings: ServiceSettings, secrets: Collection[str] = ()) -> None:
     structlog.contextvars.bind_contextvars(service=settings.service)
 
 
+def set_level(level: LogLevel) -> None:
+    """Write lines of this level and graver ones to the console, from now on."""
+    handlers = logging.getLogger().handlers
+    for handler in handlers:
+        if not isinstance(handler, WatchedFileHandler):
+            handler.setLevel(level)
+    logging.getLogger().setLevel(min(handler.level for handler in handlers))
+
+
 def configure_quietly(settings: ServiceSettings) -> None:
     """Let a command that prints an answer log errors only, unless a level was set."""
     quiet = {} if "log_level" in settings.model_fields_set else {"log_level": LogLevel.ERROR}

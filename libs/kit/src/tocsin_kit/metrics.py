@@ -1,11 +1,11 @@
 """`/metrics`: what the process counted, for Prometheus to read."""
 
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-__all__ = ["Counter", "Gauge", "metrics", "route"]
+__all__ = ["Counter", "Gauge", "Histogram", "metrics", "route"]
 
 
 async def metrics(request: Request) -> Response:

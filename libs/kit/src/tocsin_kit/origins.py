@@ -13,8 +13,9 @@ from tocsin_kit.settings import CONFIG_VARIABLE, ServiceSettings, TomlTables
 
 
 class Origin(StrEnum):
-    """What a value comes from; the first wins."""
+    """What a value comes from; the first wins. Live is what was changed while services run."""
 
+    LIVE = "live"
     FLAG = "flag"
     ENVIRONMENT = "environment"
     FILE = "file"

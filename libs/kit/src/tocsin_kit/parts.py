@@ -1,12 +1,13 @@
 """The parts that every service is wired from: clients, run store, bus."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from redis.asyncio import Redis
 
 from tocsin_kit import keys, store
 from tocsin_kit.bus import Bus
+from tocsin_kit.live_settings import Live
 from tocsin_kit.run_view import RunReader
 from tocsin_kit.runs import RunStore
 from tocsin_kit.settings import ServiceSettings
@@ -21,6 +22,7 @@ class Parts:
     runs: RunStore
     reader: RunReader
     bus: Bus
+    live: Live = field(default_factory=Live)
 
     @classmethod
     def of(cls, settings: ServiceSettings, *, moves_runs: bool) -> Self:
@@ -33,12 +35,15 @@ class Parts:
             max_attempts=settings.max_attempts,
             ttl_days=settings.run_ttl_days,
         )
+        live = Live()
+        live.on_change(lambda now: runs.limit_attempts(now.max_attempts or settings.max_attempts))
         return cls(
             redis=redis,
             raw_redis=store.connect(settings.redis_url, text=False),
             runs=runs,
             reader=RunReader(redis),
             bus=Bus(settings, runs, moves_runs=moves_runs),
+            live=live,
         )
 
     async def aclose(self) -> None:

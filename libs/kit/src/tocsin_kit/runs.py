@@ -96,6 +96,10 @@ class RunStore:
         self._pulls = Pulls(client, ttl_days)
         self._issues = Issues(client)
 
+    def limit_attempts(self, most: int) -> None:
+        """Give up after so many tries, from now on."""
+        self._max_attempts = most
+
     async def create(self, event: Event) -> None:
         """Make the record of a run that an event starts; doing it again changes nothing."""
         key, now = keys.run(event.run_id), self._now()

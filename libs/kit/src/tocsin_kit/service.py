@@ -15,9 +15,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tocsin_kit import logging
-from tocsin_kit.errors import NEVER_STARTS, PermanentError
+from tocsin_kit.errors import NEVER_STARTS, PermanentError, TransientError
 from tocsin_kit.health import Fallback, Health
 from tocsin_kit.heartbeat import Heart
+from tocsin_kit.live_settings import LiveStore
+from tocsin_kit.origins import Explained, explain
 from tocsin_kit.parts import Parts
 from tocsin_kit.patience import TimelyProtocol
 from tocsin_kit.redaction import Redactor
@@ -56,18 +58,19 @@ def main(build: Callable[[Sequence[str]], Service]) -> None:
     """
     try:
         service = build(sys.argv[1:])
+        explained = explain(type(service.settings), sys.argv[1:])
         logging.configure(service.settings, service.secrets)
     except PermanentError as error:
         sys.stderr.write(f"tocsin: {error}\n")
         sys.exit(NEVER_STARTS)
     try:
-        asyncio.run(run(service))
+        asyncio.run(run(service, explained))
     except Exception:
         log.exception("service.died", service=service.settings.service)
         sys.exit(1)
 
 
-async def run(service: Service) -> None:
+async def run(service: Service, explained: Sequence[Explained] = ()) -> None:
     """Run until SIGTERM or SIGINT; then finish what is in flight and close everything."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -84,7 +87,7 @@ async def run(service: Service) -> None:
         tasks: list[asyncio.Future[Any]] = [starting]
         await _first(stopped, serving, starting)
         if not stopped.done():
-            background = (*service.background, _heart(service).run)
+            background = (*service.background, *_watching(service, explained))
             tasks = [asyncio.ensure_future(start()) for start in background]
             log.info("service.started", port=service.port)
             await _first(stopped, serving, *tasks)
@@ -94,6 +97,24 @@ async def run(service: Service) -> None:
             task.cancel()
         await asyncio.wait([stopped, *tasks], timeout=DRAIN_SECONDS)
         await serving
+
+
+def _watching(
+    service: Service, explained: Sequence[Explained]
+) -> Sequence[Callable[[], Awaitable[None]]]:
+    """Return what every service does beside its work: tell how it is, and hear what changed."""
+    parts, settings = service.parts, service.settings
+    store = LiveStore(parts.redis)
+    parts.live.on_change(lambda now: logging.set_level(now.log_level or settings.log_level))
+
+    async def tell() -> None:
+        try:
+            await store.tell(settings.service, explained)
+        except TransientError as error:
+            log.info("service.settings_not_told", why=str(error))
+        await parts.live.run(store)
+
+    return (_heart(service).run, tell)
 
 
 def _heart(service: Service) -> Heart:

@@ -31,7 +31,7 @@ from tocsin_kit.publishing import fill_of
 from tocsin_kit.store import translated
 from tocsin_kit.topology import CONSUMERS, FACTS, READS, STREAMS, Consumer
 
-SERVICES: tuple[str, ...] = (*dict.fromkeys(service for service, _ in READS), "gateway")
+SERVICES: tuple[str, ...] = tuple(dict.fromkeys(service for service, _ in READS))
 """Every service that a whole deployment has."""
 
 SILENT_AFTER = timedelta(seconds=3 * EVERY_SECONDS)

@@ -38,6 +38,7 @@ from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.late_news import LateNews
+from tocsin_kit.live_settings import LiveSettings
 from tocsin_kit.moves import move
 from tocsin_kit.parts import Parts
 from tocsin_kit.recordings import Recordings, Transcripts
@@ -74,25 +75,16 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
     servers = connecting.servers(settings)
-
-    def budget() -> Budget:
-        calls, seconds = settings.investigation_calls, settings.investigation_seconds
-        return Budget(calls, seconds, time.monotonic)
-
     news = LateNews(parts.redis)
     about = RunsAbout(parts.redis, settings.run_ttl_days)
     past = PastRuns(parts.reader, about, SystemClock())
     source = reading(settings)
     seen = replace(world(settings, servers, source), past=past)
-    days = settings.record_days
-    recordings = Recordings(parts.raw_redis, days) if days else None
-    nodes = Nodes(seen, analyzers.load(), budget, news, recordings)
-    asking: Subgraph[RcaState] = Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
-
     box = assembly.toolbox(settings, seen, servers, source)
     with_ = assembly.equipment(settings, parts, box)
     thinking = _thinking(settings, parts, seen, with_)
     further = _further(settings, parts, seen, thinking) if thinking else None
+    asking = _asking(settings, parts, seen, news)
     handlers = Handlers(asking, settings.max_rca_attempts, further)
     listen(parts.bus, parts.reader, handlers, Listeners(news), stoppable=further is None)
     comments = _comments(settings, parts, thinking)
@@ -111,6 +103,21 @@ def build(flags: Sequence[str] = ()) -> Service:
         secrets=secrets.known(source.gitops, os.environ),
         notice=lambda: connecting.notice(servers),
     )
+
+
+def _asking(settings: Settings, parts: Parts, seen: World, news: LateNews) -> Subgraph[RcaState]:
+    """Return what asks the analyzers, within a budget that may be changed meanwhile."""
+
+    def budget() -> Budget:
+        now = parts.live.now
+        calls = now.investigation_calls or settings.investigation_calls
+        seconds = now.investigation_seconds or settings.investigation_seconds
+        return Budget(calls, seconds, time.monotonic)
+
+    days = settings.record_days
+    recordings = Recordings(parts.raw_redis, days) if days else None
+    nodes = Nodes(seen, analyzers.load(), budget, news, recordings)
+    return Subgraph("rca", graph.build(nodes), saver(parts.raw_redis))
 
 
 def listen(
@@ -179,10 +186,17 @@ def _comments(settings: Settings, parts: Parts, thinking: Thinking | None) -> Co
     if thinking:
         unheard = replace(thinking.scenes, transcripts=None)
         talker = Talker(thinking.engine, unheard, thinking.kept, thinking.listening)
+    answered = Answered(parts.redis, settings.answers_per_hour)
+
+    def heard(now: LiveSettings) -> None:
+        most = now.answers_per_hour
+        answered.limit(settings.answers_per_hour if most is None else most)
+
+    parts.live.on_change(heard)
     return CommentHandlers(
         parts.reader,
         Steering(settings.approvers, settings.own_accounts),
-        Answered(parts.redis, settings.answers_per_hour),
+        answered,
         SystemClock(),
         talker,
     )

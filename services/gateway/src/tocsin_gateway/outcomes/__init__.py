@@ -1,0 +1,1 @@
+"""What becomes of runs: from events to rows, figures and metrics."""
