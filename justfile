@@ -35,7 +35,7 @@ test *args:
 [doc("The tests that need little more than a minute: no server and none of our processes is started")]
 [group("work")]
 test-fast *args:
-    @PYTHONDONTWRITEBYTECODE= pytest -q -m "not e2e and not servers" "$@"
+    @PYTHONDONTWRITEBYTECODE= pytest -q -m "not e2e and not servers and not browser" "$@"
 
 [doc("Format and fix what can be fixed")]
 [group("work")]

@@ -13,7 +13,7 @@ import uvicorn
 from playwright.sync_api import expect, sync_playwright
 from pydantic import SecretStr
 
-from tocsin_contracts import CheckVerdict, ModelUse, Risk, Severity
+from tocsin_contracts import CheckVerdict, EvidenceKind, ModelUse, Risk, Severity
 from tocsin_contracts.roles import Role
 from tocsin_gateway import api, application
 from tocsin_gateway.access import Access
@@ -166,16 +166,22 @@ def _plan(run_id="r1", **changes):
     return build.plan(run_id=run_id, **(fields | changes))
 
 
-def _hypothesis():
+def _hypothesis(now):
+    seen = now - timedelta(minutes=132)
     return build.hypothesis(
         finding=build.finding(
             summary="Container api needs more memory than its limit of 128Mi.", confidence=0.92
         ),
+        alternatives=(
+            build.finding(summary="A leak since commit 9f31c2e.", confidence=0.3, evidence=("e2",)),
+        ),
         disproof="The container dies although it uses far less than 128Mi.",
         evidence=(
-            build.evidence(),
+            build.evidence(at=seen),
             build.evidence(
                 id="e2",
+                at=seen,
+                kind=EvidenceKind.METRIC,
                 source="prometheus",
                 query="container_memory_working_set_bytes{container='api'}",
                 excerpt="131.8 MB at 09:57, 133.9 MB at 09:58, no sample at 09:59",
@@ -193,7 +199,7 @@ def _facts(now):
     alert = build.alert(summary="Container api was killed: out of memory, 4 times in 10 minutes.")
     other = build.alert(title="HighErrorRate", severity=Severity.WARNING, source="datadog")
     third = build.alert(title="NodeDiskPressure", severity=Severity.WARNING)
-    why, used = _hypothesis(), {"producer": "rca"}
+    why, used = _hypothesis(now), {"producer": "rca"}
 
     def ago(minutes):
         return now - timedelta(minutes=minutes)

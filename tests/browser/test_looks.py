@@ -1,5 +1,6 @@
 """Every page in both themes: nothing that axe calls serious, and dark where dark is asked for."""
 
+import os
 from pathlib import Path
 
 import axe_playwright_python
@@ -91,9 +92,14 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(enter):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_inbox_and_run_can_be_photographed(enter, tmp_path, theme):
+    folder = Path(os.environ.get("TOCSIN_PICTURES", tmp_path))
     page = enter("/", color_scheme=theme)
-    for name, path in {"inbox": "/", "run": "/runs/r1"}.items():
+    for name, path, height in (("inbox", "/", 500), ("run", "/runs/r1", 1060)):
+        page.set_viewport_size({"width": 1160, "height": height})
         page.goto(path)
-        page.screenshot(path=tmp_path / f"{name}-{theme}.png", full_page=True)
+        expect(page.get_by_text("● Live")).to_be_visible()
+        picture = folder / f"console-{name}-{theme}.png"
+        page.screenshot(path=picture)
+        assert picture.stat().st_size < 200_000
     channel = int(background(page).removeprefix("rgb(").partition(",")[0])
     assert (channel < 60) is (theme == "dark")

@@ -161,7 +161,7 @@ GETS = [
     "/events",
 ]
 LETTER_POSTS = ["/dead-letters/7/replay", "/dead-letters/7/discard"]
-ACTS = ("approve", "reject", "cancel", "rerun", "escalate")
+ACTS = ("approve", "break-glass", "reject", "cancel", "rerun", "escalate")
 POSTS = [*(f"/runs/r1/{act}" for act in ACTS), *LETTER_POSTS, "/logout"]
 
 
@@ -660,3 +660,13 @@ async def test_the_audit_is_not_exported_before_it_is_whole(browser):
 async def test_costs_are_shown_for_a_number_of_days_that_there_is(browser):
     assert "these sums are not whole" in (await browser.page("/cost?days=30")).text
     assert (await browser.get("/cost?days=31")).status_code == 422
+
+
+async def test_the_glass_is_broken_by_a_form_of_its_own_where_one_yes_is_not_enough(browser):
+    assert "/runs/r1/break-glass" not in (await browser.page("/runs/r1")).forms
+    both = build.approval(quorum=Quorum(people=2), breakers=("ana",))
+    browser.approvals.approvals[RUN, PLAN] = both
+    answer = await browser.press("/runs/r1", "/runs/r1/break-glass", reason="the site is down")
+    assert answer.status_code == 303
+    (decision,) = browser.approvals.approvals[RUN, PLAN].decisions
+    assert (browser.state, decision.break_glass) == (ApprovalState.GRANTED, True)
