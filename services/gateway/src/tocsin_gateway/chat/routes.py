@@ -20,12 +20,12 @@ from tocsin_gateway.chat.rooms import Rooms
 from tocsin_gateway.chat.seats import Seats
 from tocsin_gateway.chat.socket import Client
 from tocsin_gateway.chat.uploads import BadFileError, Taken
+from tocsin_gateway.live.sse import Stream
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.clock import Clock, SystemClock
 
 BEAT_SECONDS = 15.0
 LASTS_SECONDS = 3600.0
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 MOST_DIGITS = 18
 
 Viewer = Annotated[Principal, Depends(needs(Role.VIEWER))]
@@ -56,7 +56,7 @@ def streams(rooms: Rooms, seats: Seats, clock: Clock | None = None) -> APIRouter
     router, timer = APIRouter(prefix="/api/v1/chat"), clock or SystemClock()
 
     @router.post("", response_class=StreamingResponse)
-    async def ask(question: Question, by: Operator) -> StreamingResponse:
+    async def ask(question: Question, by: Operator) -> Stream:
         seats.admit(by.id)
         session = await rooms.enter(question.session, by)
         after = (await rooms.show(session, by)).last
@@ -67,7 +67,7 @@ def streams(rooms: Rooms, seats: Seats, clock: Clock | None = None) -> APIRouter
     @router.get("/sessions/{session}/frames", response_class=StreamingResponse)
     async def resume(
         session: str, by: Viewer, last_event_id: Annotated[str, Header()] = ""
-    ) -> StreamingResponse:
+    ) -> Stream:
         seats.admit(by.id)
         await rooms.show(session, by)
         digits = last_event_id.isascii() and last_event_id.isdigit()
@@ -135,14 +135,8 @@ def _stream(
     frames: AsyncGenerator[Frame | None, None],
     opened: StatusFrame,
     until: str = "",
-) -> StreamingResponse:
-    async def told() -> AsyncGenerator[str, None]:
-        with seats.taken(by.id):
-            async with aclosing(_events(frames, opened, until)) as events:
-                async for event in events:
-                    yield event
-
-    return StreamingResponse(told(), media_type="text/event-stream", headers=HEADERS)
+) -> Stream:
+    return Stream(_events(frames, opened, until), seats.take(by.id))
 
 
 async def _events(

@@ -1,8 +1,9 @@
 """The feed as server-sent events: a number on each, a beat in silence, and what a client wants."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
 
 from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
@@ -38,19 +39,18 @@ class Wanted(BaseModel):
 
 
 class Stream(StreamingResponse):
-    """An answer that goes on; however it ends, its place at the hub is free again."""
+    """An answer that goes on; however it ends, and if it never begins, its place is given back."""
 
-    def __init__(self, hub: Hub, listener: Listener, frames: AsyncGenerator[str, None]) -> None:
+    def __init__(self, frames: AsyncGenerator[str, None], leave: Callable[[], None]) -> None:
         super().__init__(frames, media_type="text/event-stream", headers=HEADERS)
-        self._hub = hub
-        self._listener = listener
+        self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._hub.leave(self._listener)
+            self._leave()
 
 
 def stream(
@@ -68,11 +68,12 @@ def stream(
     """
     listener = hub.join(who)
     frames = _frames(hub, listener, wanted, last_event_id, beat)
-    return Stream(hub, listener, _until(lasts, hub, listener, frames))
+    leave = partial(hub.leave, listener)
+    return Stream(_until(lasts, frames, leave), leave)
 
 
 async def _until(
-    lasts: float, hub: Hub, listener: Listener, frames: AsyncGenerator[str, None]
+    lasts: float, frames: AsyncGenerator[str, None], leave: Callable[[], None]
 ) -> AsyncGenerator[str, None]:
     end = asyncio.get_running_loop().time() + lasts
     try:
@@ -82,7 +83,7 @@ async def _until(
                 if asyncio.get_running_loop().time() >= end:
                     return
     finally:
-        hub.leave(listener)
+        leave()
 
 
 async def _frames(
