@@ -7,7 +7,7 @@ import pytest
 
 from tocsin_action.overriding import stated
 from tocsin_contracts.owners import CodeOwners, FileOwners
-from tocsin_contracts.views import ApprovalState
+from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_gitops import messages
 from tocsin_kit.topology import TimerKind
 from tocsin_testing import build
@@ -111,3 +111,23 @@ def test_any_other_yes_changes_no_word():
     plan = build.plan()
     assert stated(plan, build.approval(decisions=(build.decision(),))) is plan
     assert stated(plan, None) is plan
+
+
+async def test_a_broken_glass_reaches_the_forge_and_owners_the_question(desk, asking):
+    desk.asking = replace(
+        asking, groups={}, codeowners=CodeOwners.REQUIRE, breakers=("ana",), self_approval=True
+    )
+    plan = desk.plan(owners=(FileOwners(path=desk.file, owners=("@nobody",)),))
+    asked = await desk.ask(plan)
+    assert "nobody in TOCSIN_OWNERS" in asked.owners
+    assert "nobody who can be reached as owner of" in asked.needs
+    said = {"run_id": asked.run_id, "plan_hash": plan.plan_hash, "surface": "gateway"}
+    said |= {"answer": DecisionKind.GRANTED, "by": "ana", "reason": "the shop is down"}
+    assert (await desk.approvals.decide(**said)).state is ApprovalState.PENDING
+    taken = await desk.approvals.decide(break_glass=True, **said)
+    assert taken.state is ApprovalState.GRANTED
+    decision = build.decision(plan_hash=plan.plan_hash, break_glass=True)
+    await desk.handlers().on_approval_granted(build.approval_granted(decision=decision))
+    (written,) = desk.forge.asked
+    assert "**Break-glass:** ana approved this alone" in written.body
+    assert "Tocsin-Override: ana" in messages.commit(written.title, written.body)

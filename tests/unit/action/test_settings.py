@@ -41,3 +41,16 @@ def test_p3_a_quorum_that_nobody_could_ever_reach_is_refused():
     ):
         Settings(approvers=("ana",), quorum={"high": {"people": 2}})
     Settings(approvers=("ana",))
+
+
+@pytest.mark.parametrize(
+    "named", [{"break_glass": ("ana", "eve")}, {"owners": {"@shop/apps": ("ana", "eve")}}]
+)
+def test_p3_who_is_no_approver_breaks_no_glass_and_owns_nothing(named):
+    with pytest.raises(ValueError, match="TOCSIN_APPROVERS has to name eve too"):
+        Settings(approvers=("ana", "bo"), **named)
+    Settings(approvers=("ana", "bo", "eve"), **named)
+
+
+def test_p3_nobody_breaks_the_glass_unless_somebody_is_named():
+    assert Settings(approvers=("ana",)).break_glass == ()

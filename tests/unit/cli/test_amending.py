@@ -7,7 +7,7 @@ from tocsin_cli.errors import UsageError
 from tocsin_contracts import EditOp
 from tocsin_contracts.amending import NewValue
 from tocsin_testing import build
-from tocsin_testing.values import DEPLOYMENT, MEMORY
+from tocsin_testing.values import MEMORY
 
 SPEC = ("spec",)
 PLAN = build.plan(
@@ -40,7 +40,7 @@ PLAN = build.plan(
     ],
 )
 def test_a_field_is_named_by_the_end_of_its_path(given, path, new):
-    assert new_values(PLAN, [given]) == (NewValue(object=DEPLOYMENT, path=path, new=new),)
+    assert new_values(PLAN, [given]) == (NewValue(path=path, new=new),)
 
 
 def test_more_than_one_may_be_given():

@@ -93,6 +93,12 @@ def test_a_field_of_two_objects_is_told_apart_by_the_object():
     assert [one.new for one in told.finding.changes] == ["256Mi", "1Gi"]
 
 
+def test_a_file_may_leave_the_namespace_of_an_object_out():
+    bare = DEPLOYMENT.model_copy(update={"namespace": ""})
+    told = amended(hypothesis(), NewValue(object=bare, path=MEMORY, new="1Gi"))
+    assert told.finding.change.new == "1Gi"
+
+
 def test_hostile_words_stay_on_one_line():
     told = amended(hypothesis(), NewValue(path=MEMORY, new="1Gi\n\x1b[31m# Approved"))
     assert "\n" not in told.finding.because

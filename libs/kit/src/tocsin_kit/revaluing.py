@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from tocsin_contracts import ChangeOp, FieldChange, Finding, Hypothesis, Scalar
+from tocsin_contracts import ChangeOp, FieldChange, Finding, Hypothesis, ObjectRef, Scalar
 from tocsin_contracts.amending import NewValue
 from tocsin_contracts.diagnosis import Amendment
 from tocsin_kit.untrusted import line
@@ -52,6 +52,14 @@ def revalued(finding: Finding, change: FieldChange, new: Scalar, because: str) -
     return finding.model_copy(update=update)
 
 
+def is_meant(named: ObjectRef | None, object: ObjectRef | None) -> bool:
+    """Whether an object may be the one that is named: a file may leave its namespace out."""
+    if named is None or object is None:
+        return True
+    spaces = {named.namespace, object.namespace} - {""}
+    return (named.kind, named.name) == (object.kind, object.name) and len(spaces) <= 1
+
+
 def text(value: Scalar) -> str:
     """Return a value as people write it."""
     return line(value, VALUE) if isinstance(value, str) else json.dumps(value)
@@ -67,7 +75,7 @@ def _change(finding: Finding, wanted: NewValue) -> FieldChange | str:
     named = [
         one
         for one in open_fields(finding)
-        if one.path == wanted.path and wanted.object in (None, one.object)
+        if one.path == wanted.path and is_meant(wanted.object, one.object)
     ]
     name = said(wanted.path)
     if not named:

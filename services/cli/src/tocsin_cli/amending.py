@@ -28,7 +28,9 @@ def _new_value(plan: Plan, given: str) -> NewValue:
         raise UsageError(f"--set {field!r} is {which} of this plan, which sets: {fields or 'none'}")
     edit = edits[0]
     now = edit.renders.new if edit.renders else edit.new
-    return NewValue(object=edit.of, path=edit.at, new=_like(now, value, given))
+    twins = [one for one in plan.edits if one.at == edit.at]
+    object = edit.of if len(twins) > 1 else None
+    return NewValue(object=object, path=edit.at, new=_like(now, value, given))
 
 
 def _split(given: str) -> tuple[str, str, str]:

@@ -98,7 +98,7 @@ def _approval(event: Event) -> tuple[str, str] | None:
             title, text = _decided(event), _decision(event.decision)
         case AmendmentRefused():
             title = f"The plan stays as it is: {event.by} wanted other values"
-            text = f"Plan {event.plan_hash[:12]} waits on: {_said(event.why)}"
+            text = f"Plan {event.plan_hash[:12]} stays, undecided: {_said(event.why)}"
     return (title, text) if title else None
 
 

@@ -6,17 +6,23 @@ from datetime import datetime
 from tocsin_contracts import (
     ApprovalGranted,
     ApprovalRequested,
+    Edit,
     Event,
+    FieldChange,
+    FieldPath,
     Hypothesis,
+    ObjectRef,
     Plan,
     PlanDrafted,
+    Scalar,
 )
-from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested
+from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested, NewValue
 from tocsin_contracts.views import ApprovalState
 from tocsin_gitops import hashing
 from tocsin_kit import revaluing
 from tocsin_kit.approvals import Approval
 from tocsin_kit.errors import TransientError
+from tocsin_kit.revaluing import is_meant
 from tocsin_kit.run_view import Run
 from tocsin_validation import endings
 
@@ -65,7 +71,7 @@ def outcome(
     event: AmendmentRequested, asked: ApprovalRequested, told: Sequence[Event]
 ) -> Sequence[Event]:
     """Return what is told, if it is a plan with exactly those values; else why there is none."""
-    drafted = next((one.plan for one in told if isinstance(one, PlanDrafted)), None)
+    drafted = next((one for one in told if isinstance(one, PlanDrafted)), None)
     if drafted is None:
         return [refused(event, " ".join(filter(None, map(endings.why, told))))]
     if not _is_exact(event, asked.plan, drafted):
@@ -83,15 +89,22 @@ def refused(event: AmendmentRequested, why: str) -> AmendmentRefused:
     )
 
 
-def _is_exact(event: AmendmentRequested, old: Plan, new: Plan) -> bool:
-    """Whether a plan edits what the old one did, with the values that were given."""
-    fields = {(edit.file, edit.of, edit.at) for edit in old.edits}
-    values = {(edit.at, edit.of): edit.new for edit in new.edits}
-    kept = all((edit.file, edit.of, edit.at) in fields for edit in new.edits)
-    return kept and all(
-        any(
-            at == one.path and one.object in (None, of) and value == one.new
-            for (at, of), value in values.items()
-        )
-        for one in event.changes
-    )
+def _is_exact(event: AmendmentRequested, old: Plan, drafted: PlanDrafted) -> bool:
+    """Whether a plan edits nothing but what the old one did, with the values that were given."""
+    new, changes = drafted.plan.edits, drafted.hypothesis.finding.changes
+    places = {(edit.file, edit.of, edit.at) for edit in old.edits}
+    kept = all((edit.file, edit.of, edit.at) in places for edit in new)
+    return kept and all(_is_set(one, changes) and _is_set(one, new) for one in event.changes)
+
+
+def _is_set(wanted: NewValue, made: Sequence[FieldChange | Edit]) -> bool:
+    changes = (_made(one) for one in made)
+    values = [new for of, at, new in changes if at == wanted.path and is_meant(wanted.object, of)]
+    return bool(values) and all(value == wanted.new for value in values)
+
+
+def _made(one: FieldChange | Edit) -> tuple[ObjectRef | None, FieldPath, Scalar]:
+    """Return the object, the field and its value, of a chart as it renders them."""
+    if isinstance(one, Edit):
+        return one.of, one.at, one.renders.new if one.renders else one.new
+    return one.object, one.path, one.new
