@@ -28,7 +28,7 @@ from tocsin_testing.crowd import FakeLateNews
 from tocsin_testing.fake_feed import FakeFeed
 from tocsin_testing.fakes import FakePublisher, FakeRuns, FakeTallies
 from tocsin_testing.gate import FakeApprovals
-from tocsin_testing.operating import FakeLetters, FakeOperations, FakeStatuses
+from tocsin_testing.operating import FakeLetters, FakeOperations, FakeOutcomes, FakeStatuses
 
 TOKENS = {"ana": "token-of-ana-1234", "bo": "token-of-bo-12345"}
 WAIT_MS = 5000
@@ -60,7 +60,7 @@ class Gateway:
         self.approvals = FakeApprovals(self.clock, *_approvals(self.now))
         self.feed = FakeFeed(*facts)
         self.statuses, self.letters = FakeStatuses(), FakeLetters(*map(operating.letter, (7, 9)))
-        self.operations = FakeOperations()
+        self.operations, self.outcomes = FakeOperations(), FakeOutcomes()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._ready = threading.Event()
@@ -97,6 +97,7 @@ class Gateway:
             statuses=self.statuses,
             letters=self.letters,
             operations=self.operations,
+            outcomes=self.outcomes,
             clock=self.clock,
         )
         return site.beside(application.build(routes, hub, access), console)

@@ -26,7 +26,7 @@ from tocsin_testing.crowd import FakeLateNews
 from tocsin_testing.fake_feed import FakeFeed
 from tocsin_testing.fakes import FakeClock, FakePublisher, FakeRuns, FakeTallies, outage
 from tocsin_testing.gate import FakeApprovals
-from tocsin_testing.operating import FakeLetters, FakeOperations, FakeStatuses
+from tocsin_testing.operating import FakeLetters, FakeOperations, FakeOutcomes, FakeStatuses
 
 PLAN = build.plan().plan_hash
 WAITING = build.run(
@@ -81,7 +81,7 @@ class Browser:
         self.feed = FakeFeed()
         self.hub, self.books = Hub(self.feed), Books(self.feed)
         self.statuses, self.letters = FakeStatuses(), FakeLetters(operating.letter(7))
-        self.operations = FakeOperations()
+        self.operations, self.outcomes = FakeOperations(), FakeOutcomes()
         self.access = Access(tokens, ROLES)
         self.routes = api.Api(
             self.runs,
@@ -100,6 +100,7 @@ class Browser:
             statuses=self.statuses,
             letters=self.letters,
             operations=self.operations,
+            outcomes=self.outcomes,
             clock=self.clock,
         )
         self.app = application.build(self.routes, self.hub, self.access)
@@ -161,7 +162,7 @@ GETS = [
     "/events",
 ]
 LETTER_POSTS = ["/dead-letters/7/replay", "/dead-letters/7/discard"]
-ACTS = ("approve", "break-glass", "reject", "cancel", "rerun", "escalate")
+ACTS = ("approve", "break-glass", "reject", "cancel", "rerun", "escalate", "rate")
 POSTS = [*(f"/runs/r1/{act}" for act in ACTS), *LETTER_POSTS, "/logout"]
 
 
@@ -670,3 +671,23 @@ async def test_the_glass_is_broken_by_a_form_of_its_own_where_one_yes_is_not_eno
     assert answer.status_code == 303
     (decision,) = browser.approvals.approvals[RUN, PLAN].decisions
     assert (browser.state, decision.break_glass) == (ApprovalState.GRANTED, True)
+
+
+async def test_a_hypothesis_is_rated_in_words(browser):
+    answer = await browser.press("/runs/r1", "/runs/r1/rate", about="fix", useful="no", reason="x")
+    assert answer.status_code == 303
+    assert "ana found the fix ✕ wrong : x" in (await browser.page("/runs/r1")).text
+
+
+@pytest.mark.parametrize("fields", [{"useful": "maybe"}, {"about": "weather", "useful": "yes"}, {}])
+async def test_a_rating_that_says_nothing_is_refused(browser, fields):
+    form = (await browser.page("/runs/r1")).forms["/runs/r1/rate"]
+    answer = await browser.post("/runs/r1/rate", **(form | {"about": "fix"} | fields))
+    assert answer.status_code == 422
+    assert browser.outcomes.said == {}
+
+
+async def test_what_became_of_runs_is_told_by_source(browser):
+    page = await browser.page("/cost")
+    assert "What became of 1 run" in page.text
+    assert "alertmanager 1 100 % none none 4 min none unknown" in page.text

@@ -1,6 +1,7 @@
 """What operators look at, in memory: how everything is, and dead letters."""
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, Protocol
 
 from tocsin_contracts import (
     DeadLetter,
@@ -10,6 +11,14 @@ from tocsin_contracts import (
     RunId,
 )
 from tocsin_contracts.operations import EscalateView, RerunView
+from tocsin_contracts.outcomes import (
+    OutcomesTotal,
+    OutcomesView,
+    Rateable,
+    RatingsView,
+    RatingView,
+    Spread,
+)
 from tocsin_contracts.status import (
     Condition,
     ConsumerView,
@@ -123,6 +132,42 @@ class FakeOperations(Outage):
         self._answer()
         self.told.append(("escalate", run_id, reason, by))
         return EscalateView(run_id=run_id, by=by, at=NOW)
+
+
+class Wish(Protocol):
+    """What somebody says of a run."""
+
+    about: Rateable
+    useful: bool
+    text: str
+
+
+class FakeOutcomes(Outage):
+    """What became of one run, and what was said of any."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, list[RatingView]] = {}
+
+    async def view(self, days: int) -> OutcomesView:
+        """Return the same for every number of days."""
+        self._answer()
+        one = OutcomesTotal(runs=1, acceptance=1, to_answer=Spread(count=1, median=240, p90=240))
+        since = NOW - timedelta(days=days)
+        return OutcomesView(days=days, since=since, total=one, sources={"alertmanager": one})
+
+    async def ratings(self, run_id: str) -> RatingsView:
+        """Return what was said of a run."""
+        return RatingsView(ratings=tuple(self.said.get(run_id, ())))
+
+    async def rate(self, run_id: str, wish: Wish, by: str, surface: str) -> RatingView:
+        """Keep it."""
+        del surface
+        self._answer()
+        told = RatingView(
+            run_id=run_id, by=by, about=wish.about, useful=wish.useful, text=wish.text, at=NOW
+        )
+        self.said.setdefault(run_id, []).append(told)
+        return told
 
 
 class FakeLetters(Outage):

@@ -38,7 +38,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     letters = Parked.of(
         parts.bus, parts.redis, producer=settings.service, ttl_days=settings.run_ttl_days
     )
-    operators = operating.operations_of(settings, parts)
+    operators, outcomes = operating.operations_of(settings, parts), assembly.outcomes_of(parts)
     tallies, news = Tallies(parts.redis), LateNews(parts.redis)
     records = approvals.Approvals(parts.redis, outbox)
     routes = api.Api(
@@ -58,6 +58,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         statuses=statuses,
         letters=letters,
         operations=operators,
+        outcomes=outcomes,
     )
     return Service(
         settings=settings,
@@ -68,7 +69,7 @@ def build(flags: Sequence[str] = ()) -> Service:
                 routes,
                 hub,
                 access,
-                *assembly.areas(parts, statuses),
+                *assembly.areas(parts, statuses, outcomes),
                 *operating.areas(routes, letters, operators),
                 amendments.routes(Amendments(parts.reader, records, parts.bus)),
                 signed_in=sessions.signed_in,

@@ -22,17 +22,22 @@ from tocsin_kit.tool_calls import ToolCalls
 A = TypeVar("A", bound=BaseModel)
 
 
-def areas(parts: Parts, statuses: Statuses) -> tuple[APIRouter, ...]:
-    """Return the routes of every area; what they know of outcomes they hear from now on."""
+def outcomes_of(parts: Parts) -> Outcomes:
+    """Return what knows the outcomes of runs, of which it hears from now on."""
+    records = OutcomeRecords(parts.redis)
+    OutcomeHandlers(parts.reader, records).listen(parts.bus)
+    return Outcomes(records, parts.reader, parts.bus, SystemClock())
+
+
+def areas(parts: Parts, statuses: Statuses, judged: Outcomes) -> tuple[APIRouter, ...]:
+    """Return the routes of every area."""
 
     async def ask(subject: str, question: BaseModel, shape: type[A], seconds: float) -> A | None:
         return await asking.ask(parts.bus, subject, question, shape, seconds)
 
-    records = OutcomeRecords(parts.redis)
-    OutcomeHandlers(parts.reader, records).listen(parts.bus)
     return (
         config.routes(Config(LiveStore(parts.redis), parts.bus, SystemClock())),
-        outcomes.routes(Outcomes(records, parts.reader, parts.bus, SystemClock())),
+        outcomes.routes(judged),
         status.routes(statuses),
         tools.routes(ask, ToolCalls(parts.redis)),
         wiring.wired(parts),

@@ -7,12 +7,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from tocsin_contracts.operations import EscalateView, RerunView
+from tocsin_contracts.outcomes import OutcomesView, Rateable, RatingsView, RatingView
 from tocsin_contracts.roles import Role
 from tocsin_contracts.views import DecisionKind
 from tocsin_gateway.api import Api
 from tocsin_gateway.console import forms
 from tocsin_gateway.console.door import Behind, Door
 from tocsin_gateway.console.sessions import Session
+from tocsin_gateway.outcomes.routes import RatingWish
 from tocsin_gateway.ports import Verdict
 from tocsin_gateway.refusals import RefusedError
 
@@ -32,12 +34,26 @@ class Operations(Protocol):
         """End a run that nobody has decided about yet."""
 
 
+class Outcomes(Protocol):
+    """What became of runs, and what people say of them."""
+
+    async def view(self, days: int) -> OutcomesView:
+        """Return what became of the runs that began within so many days."""
+
+    async def ratings(self, run_id: str) -> RatingsView:
+        """Return what people say of a run."""
+
+    async def rate(self, run_id: str, wish: RatingWish, by: str, surface: str) -> RatingView:
+        """Take what somebody says; RefusedError where there is nothing to rate."""
+
+
 class Acting:
     """Does what a form of the console asks for, and shows the run again where it was refused."""
 
-    def __init__(self, api: Api, operations: Operations, shown: Shown) -> None:
+    def __init__(self, api: Api, operations: Operations, outcomes: Outcomes, shown: Shown) -> None:
         self._api = api
         self._operations = operations
+        self._outcomes = outcomes
         self._shown = shown
 
     def routes(self, door: Door) -> list[Behind]:
@@ -49,6 +65,7 @@ class Acting:
             ("cancel", self._cancel, Role.OPERATOR),
             ("rerun", self._rerun, Role.OPERATOR),
             ("escalate", self._escalate, Role.OPERATOR),
+            ("rate", self._rate, Role.OPERATOR),
         )
         return [
             door.behind(f"/runs/{{run_id}}/{name}", self._answering(act), role, "POST")
@@ -99,3 +116,20 @@ class Acting:
     async def _escalate(self, run_id: str, fields: dict[str, str], by: str) -> str:
         await self._operations.escalate(run_id, forms.reason(fields), by)
         return run_id
+
+    async def _rate(self, run_id: str, fields: dict[str, str], by: str) -> str:
+        """Say whether a hypothesis or a fix was useful."""
+        try:
+            wish = RatingWish(
+                about=Rateable(fields.get("about", "")),
+                useful=_USEFUL[fields.get("useful", "")],
+                text=forms.reason(fields),
+            )
+        except (ValueError, KeyError):
+            hint = "choose useful or wrong"
+            raise RefusedError(422, "the form says nothing that could be rated", hint) from None
+        await self._outcomes.rate(run_id, wish, by, "console")
+        return run_id
+
+
+_USEFUL = {"yes": True, "no": False}

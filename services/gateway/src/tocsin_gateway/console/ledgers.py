@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from tocsin_contracts.roles import Role
 from tocsin_gateway.console import exports
+from tocsin_gateway.console.acting import Outcomes
 from tocsin_gateway.console.audit import Deed, Wanted
 from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.door import Behind, Door
@@ -27,9 +28,15 @@ class Ledgers:
     """Shows what was read of the stream, and says so while that is not all of it."""
 
     def __init__(
-        self, books: Books, hub: Hub, renderer: Renderer, clock: Clock | None = None
+        self,
+        books: Books,
+        outcomes: Outcomes,
+        hub: Hub,
+        renderer: Renderer,
+        clock: Clock | None = None,
     ) -> None:
         self._books = books
+        self._outcomes = outcomes
         self._hub = hub
         self._renderer = renderer
         self._clock = clock or SystemClock()
@@ -71,8 +78,9 @@ class Ledgers:
         return exports.csv_file(exports.AUDITED, self._rows(request), "audit.csv")
 
     async def cost(self, request: Request, session: Session) -> Response:
-        """Show what models cost."""
+        """Show what models cost, and what became of the runs."""
         after, span = self._hub.number, _span(request)
+        outcomes = await self._outcomes.view(span)
         today = self._clock.now().date()
         since = today - timedelta(days=span - 1)
         days = self._books.costs.days(today, span)
@@ -86,6 +94,7 @@ class Ledgers:
             models=self._books.costs.models(since),
             sources=self._books.costs.sources(since),
             whole=self._books.whole,
+            outcomes=outcomes,
             after=after,
         )
 

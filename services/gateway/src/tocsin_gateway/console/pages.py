@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from tocsin_contracts.roles import Role
 from tocsin_gateway.console import exports, story
+from tocsin_gateway.console.acting import Outcomes
 from tocsin_gateway.console.desk import Desk, Listed
 from tocsin_gateway.console.door import Behind, Door
 from tocsin_gateway.console.rendering import Renderer
@@ -19,7 +20,8 @@ from tocsin_gateway.live.hub import Hub
 class Pages:
     """Answers each address of the console for somebody who is signed in."""
 
-    def __init__(self, desk: Desk, hub: Hub, renderer: Renderer) -> None:
+    def __init__(self, desk: Desk, outcomes: Outcomes, hub: Hub, renderer: Renderer) -> None:
+        self._outcomes = outcomes
         self._desk = desk
         self._hub = hub
         self._renderer = renderer
@@ -97,6 +99,7 @@ class Pages:
         """Show one run as it stands now; `refused` says why nothing was done."""
         after = self._hub.number
         look = await self._desk.look(_id(request))
+        said = await self._outcomes.ratings(look.run.id)
         return self._renderer.page(
             "run.html",
             session=session,
@@ -105,6 +108,7 @@ class Pages:
             run=look.view,
             story=story,
             done=look.said(session.who),
+            ratings=said.ratings,
             refused=refused,
             after=after,
         )

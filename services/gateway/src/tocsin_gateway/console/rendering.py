@@ -39,6 +39,7 @@ FILTERS: tuple[Callable[..., Any], ...] = (
     wording.clock,
     wording.money,
     wording.span,
+    wording.seconds,
     wording.link,
     wording.change,
     wording.size,

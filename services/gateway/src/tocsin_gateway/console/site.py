@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tocsin_contracts.roles import Role
 from tocsin_gateway.api import Api
 from tocsin_gateway.console import rendering
-from tocsin_gateway.console.acting import Acting, Operations
+from tocsin_gateway.console.acting import Acting, Operations, Outcomes
 from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.door import Door
@@ -91,19 +91,20 @@ def console(
     statuses: Statuses,
     letters: Letters,
     operations: Operations,
+    outcomes: Outcomes,
     clock: Clock | None = None,
 ) -> Starlette:
     """Return the console as an application of its own."""
     renderer = Renderer(clock)
     door = Door(sessions, renderer)
     errors = Errors(door, renderer)
-    pages = Pages(desk, hub, renderer)
+    pages = Pages(desk, outcomes, hub, renderer)
     parts = (
         pages,
-        Acting(api, operations, pages.shown),
+        Acting(api, operations, outcomes, pages.shown),
         Watching(hub, renderer),
         Operating(statuses, letters, renderer),
-        Ledgers(books, hub, renderer, clock),
+        Ledgers(books, outcomes, hub, renderer, clock),
     )
     return Starlette(
         routes=[

@@ -110,6 +110,11 @@ def span(time: timedelta) -> str:
     return f"{seconds // 60} min" if seconds >= MINUTE else f"{seconds} s"
 
 
+def seconds(number: float) -> str:
+    """Return how long so many seconds are, in the two largest units."""
+    return span(timedelta(seconds=number))
+
+
 def link(address: str) -> str:
     """Return an address that a page may link to; empty for any other."""
     return address if re.match(r"https?://[^\s\x00-\x20]+\Z", address) else ""
