@@ -7,12 +7,16 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tocsin_contracts import ObjectRef, TieAnswer, TieAsked
+from tocsin_ingest.roles import triaging
+from tocsin_ingest.settings import Settings
 from tocsin_kit import store
 from tocsin_kit.asking import Answering, ask
 from tocsin_kit.bus import Bus
 from tocsin_kit.errors import TransientError
+from tocsin_kit.freezes import Freezes
 from tocsin_kit.runs import RunStore
 from tocsin_rca.discussion.choosing import Chooser
+from tocsin_testing import build
 from tocsin_testing.build import RUN
 from tocsin_testing.harness import BOUND, settings
 from tocsin_testing.investigating import asks, limited
@@ -45,6 +49,22 @@ async def connected(nats_url, redis_url, service="rca"):
 
 async def asked(bus, seconds=BOUND):
     return await ask(bus, SUBJECT, ASKED, TieAnswer, seconds)
+
+
+async def test_triage_says_which_freeze_holds_now(nats_url, redis_url):
+    window = {"name": "year end", "start": "2020-01-01T00:00Z", "end": "2100-01-01T00:00Z"}
+    configured = Settings(dev=True, triage={"freezes": [window]})
+    alert = build.alert()
+    async with (
+        connected(nats_url, redis_url, "ingest") as ingest,
+        connected(nats_url, redis_url, "action") as action,
+    ):
+        assert await Freezes(action).now(alert) is None
+        async with triaging.freezes(configured, ingest):
+            await (await ingest.broker.connect()).flush()
+            told = await Freezes(action).now(alert)
+        assert told is not None
+        assert told.startswith("change freeze 'year end' holds until 2100-01-01")
 
 
 async def test_a_model_of_another_service_is_asked_and_answers(nats_url, redis_url):

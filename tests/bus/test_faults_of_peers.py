@@ -126,7 +126,7 @@ async def peer(nats_url, redis_url, **senders):
             return await rig.reader.get(run_id)
 
     followers = Followers()
-    action = Action(None, approvals, Reader(), clock, followers, asking=None)
+    action = Action(None, approvals, Reader(), clock, followers, asking=None, freezing=None)
 
     def subscribe(bus):
         bus.on(AlertResolved, action.on_alert_resolved, move(*CLEARABLE))

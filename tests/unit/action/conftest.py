@@ -10,6 +10,7 @@ from tocsin_action import graph
 from tocsin_action.asking import Asking
 from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
+from tocsin_action.freezing import Freezing
 from tocsin_action.handlers import Handlers
 from tocsin_action.nodes import Nodes
 from tocsin_action.proving import Patience
@@ -23,7 +24,7 @@ from tocsin_kit.approvals import approval_id
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.fakes import FakeClock, FakeRuns, FakeTallies
-from tocsin_testing.gate import FakeGate, FakeTimers
+from tocsin_testing.gate import FakeFreezes, FakeGate, FakeTimers
 from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeForge, FakeRepositories
 
@@ -61,6 +62,8 @@ class Desk:
         self.approvals = FakeGate(self.clock)
         self.issues, self.tallies = FakeIssues(), FakeTallies()
         self.timers, self.runs, self.saver = FakeTimers(), FakeRuns(), InMemorySaver()
+        self.freezes = FakeFreezes()
+        self.freezing = Freezing(self.runs, self.freezes)
         self.allow()
         self.base = self.commit({FILE: MANIFEST, "README.md": b"hello\n"})
 
@@ -100,10 +103,17 @@ class Desk:
             timers=self.timers,
             clock=self.clock,
             asking=self.asking,
+            freezing=self.freezing,
         )
         acting = Subgraph("action", graph.build(nodes), self.saver)
         return Handlers(
-            acting, self.approvals, self.runs, self.clock, self.following(), asking=self.asking
+            acting,
+            self.approvals,
+            self.runs,
+            self.clock,
+            self.following(),
+            asking=self.asking,
+            freezing=self.freezing,
         )
 
     def waiting(self):

@@ -122,6 +122,7 @@ def test_p3_who_is_behind_an_unknown_account_may_not_be_the_only_one_anywhere(ri
 async def test_a_question_says_that_changes_have_to_wait_and_whose_it_is(desk):
     opened = build.incident_opened(freeze="year end", team="payments")
     desk.runs.runs[build.RUN] = build.run(opened)
+    desk.freezes.holds = "year end"
     asked = await desk.handlers().on_plan_drafted(build.plan_drafted(plan=desk.plan()))
     assert (asked.freeze, asked.team) == ("year end", "payments")
 

@@ -12,6 +12,7 @@ from tocsin_action import graph as acting
 from tocsin_action.asking import Asking
 from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
+from tocsin_action.freezing import Freezing
 from tocsin_action.handlers import Handlers as ActionHandlers
 from tocsin_action.nodes import Nodes as ActionNodes
 from tocsin_action.proving import Patience
@@ -23,7 +24,7 @@ from tocsin_gitops.config import GitOps, Repository
 from tocsin_kit.graphs import Subgraph
 from tocsin_testing import build
 from tocsin_testing.fakes import FakeClock, FakeRuns, FakeTallies
-from tocsin_testing.gate import FakeGate, FakeTimers
+from tocsin_testing.gate import FakeFreezes, FakeGate, FakeTimers
 from tocsin_testing.issues import FakeIssues
 from tocsin_testing.repositories import FakeForge, FakeRepositories
 from tocsin_validation import checks
@@ -63,7 +64,8 @@ class World:
         self.tallies = FakeTallies()
         self.approvals, self.saver = FakeGate(self.clock), InMemorySaver()
         self.facts, self.ids = {}, count()
-        self.deploying = None
+        self.deploying, self.freezes = None, FakeFreezes()
+        self.means = Means(kubectl="")
         self.asking = Asking(
             ("ana",), timedelta(hours=4), accounts={"github:11": "bo", "github:12": "cy"}
         )
@@ -83,7 +85,7 @@ class World:
             clock=self.clock,
         )
         run_in = lambda nodes: Subgraph("validation", validating.build(nodes), self.saver)  # noqa: E731
-        return assembled(outside, checks.load(), run_in, Means(kubectl=""))
+        return assembled(outside, checks.load(), run_in, self.means)
 
     def following(self):
         patience = Patience(timedelta(minutes=10), timedelta(minutes=15), timedelta(hours=24))
@@ -109,10 +111,17 @@ class World:
             timers=self.timers,
             clock=self.clock,
             asking=self.asking,
+            freezing=Freezing(self.runs, self.freezes),
         )
         graph = Subgraph("action", acting.build(nodes), self.saver)
         return ActionHandlers(
-            graph, self.approvals, self.runs, self.clock, self.following(), asking=self.asking
+            graph,
+            self.approvals,
+            self.runs,
+            self.clock,
+            self.following(),
+            asking=self.asking,
+            freezing=Freezing(self.runs, self.freezes),
         )
 
     async def note(self, run_id, events):

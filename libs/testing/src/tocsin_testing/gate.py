@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from tocsin_contracts import Decision, RunId
+from tocsin_contracts import Alert, Decision, RunId
 from tocsin_contracts.views import ApprovalState, DecisionKind
 from tocsin_kit.approval_record import RULE
 from tocsin_kit.approvals import LEAST_REASON, Approval, Redeemed, Refusal, approval_id
@@ -133,6 +133,17 @@ class FakeGate(FakeApprovals):
             return found.state if found else None
         self.approvals[run_id, plan_hash] = replace(found, state=state)
         return state
+
+
+class FakeFreezes:
+    """Change freezes: the one that a test says holds, or None where nobody answers."""
+
+    holds: str | None = ""
+
+    async def now(self, alert: Alert) -> str | None:
+        """Return it, whatever the alert."""
+        del alert
+        return self.holds
 
 
 class FakeTimers(Outage):

@@ -13,6 +13,7 @@ from tocsin_action.asking import Asking
 from tocsin_action.assembly import watched
 from tocsin_action.commenting import Comments
 from tocsin_action.following import Following
+from tocsin_action.freezing import Freezing
 from tocsin_action.handlers import CLEARABLE, Handlers
 from tocsin_action.nodes import Nodes
 from tocsin_action.oncall import OnCall
@@ -44,6 +45,7 @@ from tocsin_gitops.repositories import repositories
 from tocsin_kit import approvals
 from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
+from tocsin_kit.freezes import Freezes
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.issues import Issues
 from tocsin_kit.moves import OPEN, move
@@ -64,6 +66,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     source = repositories(gitops, os.environ, clock, fresh=True)
     hosts = forges.build(gitops, os.environ, clock)
     watching, asked = watched(settings, gitops, source), asking(settings)
+    freezing = Freezing(parts.reader, Freezes(parts.bus))
     nodes = Nodes(
         gitops=gitops,
         writer=Writer(hosts, source, issues),
@@ -72,6 +75,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         timers=parts.bus,
         clock=clock,
         asking=asked,
+        freezing=freezing,
     )
     acting: Subgraph[ActionState] = Subgraph("action", graph.build(nodes), saver(parts.raw_redis))
     comments = Comments(gitops, hosts, issues, records)
@@ -87,7 +91,9 @@ def build(flags: Sequence[str] = ()) -> Service:
         patience=patience(settings),
         deploying=watching.deploying,
     )
-    handlers = Handlers(acting, records, parts.reader, clock, following, asking=asked)
+    handlers = Handlers(
+        acting, records, parts.reader, clock, following, asking=asked, freezing=freezing
+    )
     answers = answering(settings, parts, comments, records, following)
     unasked = Unasked(gitops.auto_approve, records, parts.reader, answers)
     listen(parts.bus, handlers, following, answers, unasked)

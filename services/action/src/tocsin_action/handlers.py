@@ -7,6 +7,7 @@ from tocsin_action import endings
 from tocsin_action.asking import Asking
 from tocsin_action.followed import still_open
 from tocsin_action.following import Following
+from tocsin_action.freezing import Freezing
 from tocsin_action.ports import Approvals, Clock, Reader
 from tocsin_action.proposals import Proposals
 from tocsin_action.proving import fires_again
@@ -66,6 +67,7 @@ class Handlers:
         following: Following,
         *,
         asking: Asking,
+        freezing: Freezing,
     ) -> None:
         self._graph = graph
         self._approvals = approvals
@@ -73,6 +75,7 @@ class Handlers:
         self._clock = clock
         self._following = following
         self._asking = asking
+        self._freezing = freezing
         self._proposals = Proposals(runs)
 
     async def on_plan_drafted(self, event: PlanDrafted) -> Event:
@@ -98,7 +101,7 @@ class Handlers:
             hypothesis=event.hypothesis,
             plan=plan,
             needs=approval.needs,
-            freeze=opened.freeze if opened else "",
+            freeze=await self._freezing.told(run, event.alert),
             team=team,
             owners=self._asking.owners_of(plan),
         )

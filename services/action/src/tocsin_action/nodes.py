@@ -6,6 +6,7 @@ from langgraph.types import interrupt
 
 from tocsin_action import recheck, waiting
 from tocsin_action.asking import Asking
+from tocsin_action.freezing import Freezing
 from tocsin_action.overriding import stated
 from tocsin_action.ports import Approvals, Clock, Source, Timers
 from tocsin_action.state import ActionState
@@ -38,6 +39,7 @@ class Nodes:
         timers: Timers,
         clock: Clock,
         asking: Asking,
+        freezing: Freezing,
     ) -> None:
         self._gitops = gitops
         self._writer = writer
@@ -46,6 +48,7 @@ class Nodes:
         self._timers = timers
         self._clock = clock
         self._asking = asking
+        self._freezing = freezing
 
     async def gate(self, state: ActionState) -> ActionState:
         """Open the approval and stop until somebody has decided.
@@ -77,7 +80,7 @@ class Nodes:
         if why := _not_approved(state, approval):
             return {"answer": _stale(state, why)}
         repository = self._gitops.repository(plan.target.repo)
-        if why := await self._moved(repository, state):
+        if why := await self._moved(repository, state) or await self._frozen(state, approval):
             return {"answer": _stale(state, why)}
         before = await self._at(repository, plan, plan.parent_sha)
         undone = await past.steps(self._source, repository, plan.base_sha, plan.edits)
@@ -103,6 +106,9 @@ class Nodes:
         waited = since is not None and self._clock.now() - since >= LAG
         seen = await self._writer.seen(run_id, repository, plan, mark, waited=waited)
         return {"answer": seen}
+
+    async def _frozen(self, state: ActionState, approval: Approval | None) -> str:
+        return await self._freezing.stops(state["alert"], approval) if approval else ""
 
     async def _moved(self, repository: Repository, state: ActionState) -> str:
         plan = state["plan"]

@@ -3,6 +3,8 @@
 import gc
 import importlib
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.settings import Settings
@@ -35,10 +37,13 @@ def build(flags: Sequence[str] = ()) -> Service:
         return Receiver(records, parts.runs)
 
     http, spool, notice = None, None, None
+    resources = list[AbstractAsyncContextManager[Any]]()
     background = [lambda: outbox.keep_flushing(settings.republish_seconds)]
 
     if settings.role.triages:
-        importlib.import_module(TRIAGING).subscribe(settings, parts, receiver(lambda: True))
+        triaging = importlib.import_module(TRIAGING)
+        triaging.subscribe(settings, parts, receiver(lambda: True))
+        resources.append(triaging.freezes(settings, parts.bus))
     if settings.role.receives:
         part = importlib.import_module(RECEIVING).wire(settings, parts, receiver)
         http, spool, notice = part.http, part.spool, part.notice
@@ -51,6 +56,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         parts=parts,
         http=http,
         background=background,
+        resources=resources,
         fallback=spool,
         notice=notice,
     )

@@ -15,7 +15,7 @@ from tocsin_ingest.state import TriageState
 from tocsin_ingest.triage import correlation, routing, storms
 from tocsin_ingest.triage.correlation import Card, Mode
 from tocsin_ingest.triage.rules import Rules
-from tocsin_ingest.triage.windows import open_window
+from tocsin_ingest.triage.windows import freeze_of
 from tocsin_kit import logging
 from tocsin_kit.errors import TransientError
 from tocsin_kit.storms import Place
@@ -49,10 +49,9 @@ class Nodes:
 
     async def freezes(self, state: TriageState) -> TriageState:
         """Look whether changes have to wait; the alert is investigated all the same."""
-        found = open_window(self._rules.freezes, state["alert"], state["at"])
-        if found is None:
+        freeze = freeze_of(self._rules.freezes, state["alert"], state["at"])
+        if not freeze:
             return _said(state, "No change freeze holds.")
-        freeze = f"change freeze {found.window.said(found.span)}"
         return {"freeze": freeze, **_said(state, f"Nothing is applied unasked: {freeze}.")}
 
     async def correlation(self, state: TriageState) -> TriageState:

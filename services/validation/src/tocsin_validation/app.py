@@ -25,6 +25,7 @@ from tocsin_kit import approvals, logging
 from tocsin_kit.asking import ask
 from tocsin_kit.bus import Bus
 from tocsin_kit.clock import SystemClock
+from tocsin_kit.freezes import Freezes
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.issues import Issues
 from tocsin_kit.moves import move
@@ -89,6 +90,7 @@ def means(settings: Settings, parts: Parts) -> Means:
     """Return what is looked around with."""
     return Means(
         parts.reader,
+        Freezes(parts.bus),
         SystemClock(),
         settings.rules,
         helm=charting.found(settings.helm_binary),

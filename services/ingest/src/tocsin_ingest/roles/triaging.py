@@ -1,6 +1,7 @@
 """The triaging part: what events tell goes through the triage graph."""
 
 from tocsin_contracts import AlertAccepted, AlertRepeated, AlertResolved, RunFinished, RunState
+from tocsin_contracts.freezes import FreezeAnswer, FreezeAsked
 from tocsin_ingest import graph
 from tocsin_ingest.handlers import Handlers
 from tocsin_ingest.judge import Judge
@@ -10,6 +11,11 @@ from tocsin_ingest.receiver import Receiver
 from tocsin_ingest.remote_silences import AlertmanagerSilences
 from tocsin_ingest.settings import Settings
 from tocsin_ingest.state import TriageState
+from tocsin_ingest.triage.windows import freeze_of
+from tocsin_kit.asking import Answering
+from tocsin_kit.bus import Bus
+from tocsin_kit.clock import SystemClock
+from tocsin_kit.freezes import SECONDS
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.joined import Joined
 from tocsin_kit.moves import ANY, move
@@ -19,6 +25,16 @@ from tocsin_kit.storms import Storms
 from tocsin_kit.tally import Tallies
 from tocsin_kit.tickets import Tickets
 from tocsin_kit.topology import TimerKind
+
+
+def freezes(settings: Settings, bus: Bus) -> Answering[FreezeAsked, FreezeAnswer]:
+    """Return who says whether changes have to wait, by the windows as they are configured."""
+    clock, windows = SystemClock(), settings.triage.freezes
+
+    async def answer(asked: FreezeAsked) -> FreezeAnswer:
+        return FreezeAnswer(freeze=freeze_of(windows, asked.alert, clock.now()))
+
+    return Answering(bus, FreezeAsked.subject, FreezeAsked, answer, seconds=SECONDS)
 
 
 def subscribe(settings: Settings, parts: Parts, receiver: Receiver) -> None:

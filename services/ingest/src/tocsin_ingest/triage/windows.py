@@ -61,6 +61,12 @@ class Open:
     span: Span
 
 
+def freeze_of(windows: Iterable[Window], alert: Alert, at: datetime) -> str:
+    """Return which freeze holds for an alert at a time, and until when; empty without one."""
+    found = open_window(windows, alert, at)
+    return f"change freeze {found.window.said(found.span)}" if found else ""
+
+
 def open_window(windows: Iterable[Window], alert: Alert, at: datetime) -> Open | None:
     """Return the window that an alert falls into at a time: of several, the one that ends last."""
     labels = subject(alert)

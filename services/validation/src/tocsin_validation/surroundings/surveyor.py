@@ -10,6 +10,7 @@ from tocsin_cluster.clusters import UnseenCluster
 from tocsin_cluster.manifest import Manifest
 from tocsin_cluster.port import EVERYWHERE, Cluster, Clusters
 from tocsin_contracts import (
+    Alert,
     AlertRepeated,
     AlertResolved,
     FailureCode,
@@ -35,6 +36,13 @@ NEWEST = 5
 _UNASKED: Known[tuple[Manifest, ...]] = Known()
 
 
+class Freezes(Protocol):
+    """Knows the change freezes that hold."""
+
+    async def now(self, alert: Alert) -> str | None:
+        """Return the freeze that holds for an alert, empty without one; None if nobody says."""
+
+
 class Runs(Protocol):
     """Reads the records of runs."""
 
@@ -46,11 +54,13 @@ class Runs(Protocol):
 class Means:
     """What is looked around with.
 
-    Without `runs` no record is read; without `kubectl` no kustomization is built, without `helm`
-    no chart. A question may take so many seconds; what has no answer by then is unknown.
+    Without `runs` no record is read; without `freezes` the freeze counts that held when the run
+    began. Without `kubectl` no kustomization is built, without `helm` no chart. A question may take
+    so many seconds; what has no answer by then is unknown.
     """
 
     runs: Runs | None = None
+    freezes: Freezes | None = None
     clock: Clock = field(default_factory=SystemClock)
     rules: Rules = field(default_factory=Rules)
     kubectl: str = field(default_factory=rendering.found)
@@ -86,7 +96,7 @@ class Surveyor:
         seen, lists, incident, facts = await asyncio.gather(
             self._object(cluster, change),
             self._lists(cluster, change),
-            self._incident(run_id),
+            self._incident(run_id, change.alert),
             self._repository(change, pinned),
         )
         live, pods, schemas = seen
@@ -176,17 +186,18 @@ class Surveyor:
         ]
         return tuple(sorted(found, key=lambda commit: commit.at, reverse=True))
 
-    async def _incident(self, run_id: RunId) -> Known[Incident]:
+    async def _incident(self, run_id: RunId, alert: Alert) -> Known[Incident]:
         run = await self._means.runs.get(run_id) if self._means.runs else None
         if run is None:
             return Known(None, "there is no record of the run", FailureCode.NOT_FOUND)
         opened, cleared = run.fact(IncidentOpened), run.fact(AlertResolved)
         repeated = run.fact(AlertRepeated)
         back = cleared and repeated and repeated.at > cleared.at
+        freeze = await self._means.freezes.now(alert) if self._means.freezes else None
         ended = cleared if cleared and not cleared.still_firing and not back else None
         return Known(
             Incident(
-                freeze=opened.freeze if opened else "",
+                freeze=(opened.freeze if opened else "") if freeze is None else freeze,
                 environment=opened.environment if opened else "",
                 cleared_at=ended.at if ended else None,
             ),
