@@ -96,7 +96,11 @@ class Visitor:
             "extensions": {"websocket.http.response": {}},
         }
         await self.http(scope, receive, send)
-        return 101 if said[0]["type"] == "websocket.accept" else said[0]["status"]
+        if said[0]["type"] == "websocket.accept":
+            return 101
+        no = "websocket.http.response"
+        assert [one["type"] for one in said] == [f"{no}.start", f"{no}.body"]
+        return said[0]["status"]
 
     async def sign_in(self, who):
         csrf = _csrf((await self.client.get("/login")).text)

@@ -4,7 +4,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from starlette.websockets import WebSocket
 
 from tocsin_gateway import refusals
 from tocsin_gateway.access import Access, SignedIn, nobody
@@ -38,10 +37,7 @@ class Guard:
         answer = JSONResponse(
             refusal.view.model_dump(), refusal.status, headers={"Connection": "close"}
         )
-        if scope["type"] == "websocket":
-            await refusals.refuse(WebSocket(scope, receive, send), answer)
-        else:
-            await answer(scope, receive, send)
+        await answer(scope, receive, send)
 
     def _refusal(self, asked: HTTPConnection) -> RefusedError | None:
         try:

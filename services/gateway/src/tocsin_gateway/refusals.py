@@ -6,15 +6,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.websockets import WebSocket, WebSocketState
+from starlette.websockets import WebSocket
 
 from tocsin_contracts.roles import Role
 from tocsin_contracts.views import ApprovalState, ErrorView
 from tocsin_kit.approvals import LEAST_REASON, Approval, Redeemed, Refusal
 from tocsin_kit.errors import TransientError
-
-POLICY_VIOLATION = 1008
-"""The code by which a WebSocket is closed for who may not use it."""
 
 ROUTES = "/openapi.json describes every request"
 
@@ -115,20 +112,10 @@ def too_big(limit: int) -> RefusedError:
 
 
 async def _answer(connection: Request | WebSocket, error: Exception) -> JSONResponse:
+    del connection
     if not isinstance(error, RefusedError):
         raise error
-    answer = JSONResponse(error.view.model_dump(), error.status, headers=error.headers)
-    if isinstance(connection, WebSocket):
-        await refuse(connection, answer)
-    return answer
-
-
-async def refuse(socket: WebSocket, answer: JSONResponse) -> None:
-    """Answer the handshake of a WebSocket with a no; close one that is open already."""
-    if socket.application_state is WebSocketState.CONNECTING:
-        await socket.send_denial_response(answer)
-    else:
-        await socket.close(POLICY_VIOLATION)
+    return JSONResponse(error.view.model_dump(), error.status, headers=error.headers)
 
 
 async def _no_route(request: Request, error: Exception) -> JSONResponse:
