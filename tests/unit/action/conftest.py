@@ -118,7 +118,7 @@ class Desk:
 
     def waiting(self):
         """Return what looks at approvals that wait."""
-        return Waiting(self.approvals, self.runs, self.clock, self.asking)
+        return Waiting(self.approvals, self.runs, self.clock, self.asking, timers=self.timers)
 
     def following(self):
         """Return the follower of a worker that knows only what is stored."""

@@ -40,38 +40,32 @@ PLAN = build.plan(owners=OWNED)
 
 
 @pytest.mark.parametrize(
-    ("who", "first", "further"),
-    [
-        ("", ("ana",), [(1, 20)]),
-        ("dee", ("dee",), [(0, 20), (1, 40)]),
-        ("ana", ("ana",), [(1, 20)]),
-    ],
+    ("who", "first", "then"), [("", ("ana",), 1), ("dee", ("dee",), 0), ("ana", ("ana",), 1)]
 )
-def test_who_is_on_call_is_asked_before_the_groups(asking, who, first, further):
+def test_who_is_on_call_is_asked_before_the_groups(asking, who, first, then):
     asking = replace(asking, on_call=duty(who))
     asked = asking.first("payments", PLAN, NOW)
     assert asked == first
-    told = [(number, timedelta(minutes=wait)) for number, wait in further]
-    assert list(asking.further("payments", asked)) == told
+    assert asking.next_group("payments", asked) == then
 
 
 def test_without_groups_everybody_is_asked_after_who_is_on_call(asking):
     asking = replace(asking, groups={}, on_call=duty("dee"))
     assert asking.first("payments", PLAN, NOW) == ("dee",)
-    assert asking.further("payments", ("dee",)) == ((0, timedelta(minutes=20)),)
+    assert asking.next_group("payments", ("dee",)) == 0
     assert asking.group("payments", 0) == asking.approvers
 
 
 async def test_the_groups_get_their_turn_when_who_is_on_call_says_nothing(desk, asking):
-    desk.asking = replace(asking, on_call=duty("dee"))
+    desk.asking = replace(asking, on_call=duty("dee"), groups={})
     asked = await desk.ask()
     approval = await desk.approvals.get(asked.run_id, asked.plan.plan_hash)
     assert approval.approvers == ("dee",)
-    timers = [one for one in desk.timers.set if one.kind is TimerKind.APPROVAL_ESCALATION]
-    assert [one.about.partition(".")[2] for one in timers] == ["0"]
     desk.clock.advance(20 * 60)
-    (told,) = await desk.waiting().on_escalation(timers[0])
-    assert told.approvers == desk.asking.group("", 0)
+    (timer,) = [one for one in desk.timers.set if one.kind is TimerKind.APPROVAL_ESCALATION]
+    assert timer.due_at == desk.clock.now()
+    (told,) = await desk.waiting().on_escalation(timer)
+    assert told.approvers == desk.asking.approvers
 
 
 def test_owners_are_named_with_whom_they_stand_for(asking):

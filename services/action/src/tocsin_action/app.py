@@ -103,7 +103,8 @@ def build(flags: Sequence[str] = ()) -> Service:
         taking_over.on_run_escalation_requested,
         replace(move(*UNDECIDED), stoppable=False),
     )
-    wake(parts.bus, handlers, following, Waiting(records, parts.reader, clock, asked))
+    waiting = Waiting(records, parts.reader, clock, asked, timers=parts.bus)
+    wake(parts.bus, handlers, following, waiting)
     hidden = secrets.known(gitops, os.environ)
     return serving(settings, parts, hidden, [*watching.resources, source], watching.notice)
 

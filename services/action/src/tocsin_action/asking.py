@@ -54,18 +54,15 @@ class Asking:
 
     def group(self, team: str, number: int) -> tuple[str, ...]:
         """Return a group of approvers of a team, the first being 0; empty after the last."""
-        groups = self._groups(team)
+        groups = self.groups.get(team) or self.groups.get("") or (self.approvers,)
         return tuple(groups[number]) if number < len(groups) else ()
 
-    def further(self, team: str, asked: Sequence[str]) -> tuple[tuple[int, timedelta], ...]:
-        """Return each further group and how long after the opening it may decide too.
+    def next_group(self, team: str, asked: Sequence[str]) -> int:
+        """Return the number of the group that is asked after the first people who were.
 
-        The first group is one of them where somebody on call was asked before it.
+        That is the first group, where somebody on call was asked before it.
         """
-        groups = self._groups(team)
-        left = range(1 if set(groups[0]) <= set(asked) else 0, len(groups))
-        waits = ((number, self.escalation * turn) for turn, number in enumerate(left, start=1))
-        return tuple((number, wait) for number, wait in waits if wait < self.patience)
+        return 1 if set(self.group(team, 0)) <= set(asked) else 0
 
     def askers(self, alert: Alert, hypothesis: Hypothesis) -> tuple[str, ...]:
         """Return the approvers who asked for the run or for its change.
@@ -112,6 +109,3 @@ class Asking:
     def _known(self, owned: FileOwners) -> tuple[str, ...]:
         people = (who for one in owned.owners for who in self.owners.get(one.lower(), ()))
         return tuple(dict.fromkeys(people))
-
-    def _groups(self, team: str) -> Sequence[Sequence[str]]:
-        return self.groups.get(team) or self.groups.get("") or (self.approvers,)

@@ -1,9 +1,10 @@
 """What is done while nobody has decided: people are reminded, and then others are asked too."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from tocsin_action.asking import Asking
-from tocsin_action.ports import Approvals, Clock, Reader
+from tocsin_action.ports import Approvals, Clock, Reader, Timers
 from tocsin_contracts import (
     ApprovalEscalated,
     ApprovalRecorded,
@@ -26,29 +27,46 @@ def timers(opened: Approval, asking: Asking, team: str) -> tuple[Timer, ...]:
         TimerKind.APPROVAL_REMINDER: opened.expires_at - asking.patience / 2,
     }
     began = opened.expires_at - asking.patience
-    further = [
-        Timer(
-            kind=TimerKind.APPROVAL_ESCALATION,
-            run_id=opened.run_id,
-            due_at=began + wait,
-            about=f"{opened.plan_hash}.{number}",
-        )
-        for number, wait in asking.further(team, opened.approvers)
-    ]
+    number = asking.next_group(team, opened.approvers)
+    further = escalation(opened, asking, team, number, began)
     return (
         *(
             Timer(kind=kind, run_id=opened.run_id, due_at=at, about=opened.plan_hash)
             for kind, at in due.items()
         ),
-        *further,
+        *([further] if further else []),
     )
+
+
+def escalation(
+    opened: Approval, asking: Asking, team: str, number: int, after: datetime
+) -> Timer | None:
+    """Return when the group of a number gets its turn; None if it has none in time.
+
+    Of a run only the newest timer of a kind is kept, so each group's is set when the last is due.
+    """
+    due = after + asking.escalation
+    if due >= opened.expires_at or not asking.group(team, number):
+        return None
+    about = f"{opened.plan_hash}.{number}"
+    kind = TimerKind.APPROVAL_ESCALATION
+    return Timer(kind=kind, run_id=opened.run_id, due_at=due, about=about)
 
 
 class Waiting:
     """Looks at approvals that wait; a late timer finds nothing to do."""
 
-    def __init__(self, approvals: Approvals, runs: Reader, clock: Clock, asking: Asking) -> None:
+    def __init__(
+        self,
+        approvals: Approvals,
+        runs: Reader,
+        clock: Clock,
+        asking: Asking,
+        *,
+        timers: Timers,
+    ) -> None:
         self._approvals = approvals
+        self._timers = timers
         self._asking = asking
         self._runs = runs
         self._clock = clock
@@ -78,9 +96,13 @@ class Waiting:
         approval, run = await self._waits(timer, plan_hash)
         drafted = run.fact(PlanDrafted) if run else None
         opened = run.fact(IncidentOpened) if run else None
-        more = self._asking.group(opened.team if opened else "", int(number))
+        team = opened.team if opened else ""
+        more = self._asking.group(team, int(number))
         if approval is None or drafted is None or not more:
             return []
+        later = escalation(approval, self._asking, team, int(number) + 1, timer.due_at)
+        if later:
+            await self._timers.set_timer(later)
         state = await self._approvals.widen(timer.run_id, plan_hash, more)
         if state is not ApprovalState.PENDING:
             return []
