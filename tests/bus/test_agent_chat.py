@@ -16,14 +16,18 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tocsin_agents.limits.budgets import Limits
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.state import TYPES
-from tocsin_contracts.chat import ChatAsked, ChatEnding
+from tocsin_contracts.chat import ChatAsked, ChatEnding, Query
 from tocsin_contracts.chat_frames import ChatState, StatusFrame
 from tocsin_contracts.live import ChatMoved
+from tocsin_contracts.roles import Role
 from tocsin_gateway import app
+from tocsin_gateway.access import Principal
+from tocsin_gateway.chat.rooms import Rooms
 from tocsin_kit import ensure, store
 from tocsin_kit.chat_record import ChatFiles
 from tocsin_kit.chats import HELD, MOST_FRAMES, Asked, Chats, Held
 from tocsin_kit.checkpoint_cells import strict_serializer
+from tocsin_kit.errors import TransientError
 from tocsin_kit.outputs import RedisOutputs
 from tocsin_kit.redaction import Redactor
 from tocsin_rca import tools
@@ -32,8 +36,8 @@ from tocsin_rca.chat.starting import SERVER
 from tocsin_rca.chat.talker import Talker
 from tocsin_rca.investigation.scenes import fleet_of
 from tocsin_rca.tools.cluster import ClusterTools
-from tocsin_testing.chatting import SESSION, turn
-from tocsin_testing.fakes import FakeClock, FakeIntake, FakeRuns
+from tocsin_testing.chatting import SESSION, FakeFiles, turn
+from tocsin_testing.fakes import FakeClock, FakeIntake, FakePublisher, FakeRuns, outage
 from tocsin_testing.harness import BOUND, LEASE, running, until
 from tocsin_testing.investigating import looks, world
 from tocsin_testing.scripted_model import ScriptedModel, Stalled, says
@@ -322,16 +326,15 @@ async def test_nonsense_is_answered_and_nobody_else_gets_in(office):
             assert refused.value.response.status_code == status
 
 
-async def test_a_question_that_the_bus_does_not_take_leaves_the_next_one_free(
-    office, own_nats_server, monkeypatch
-):
-    monkeypatch.setenv("TOCSIN_NATS_URL", own_nats_server.url)
-    async with office.gateway() as port, talking(port) as talk:
-        await talk.say(type="query", text="Why?")
-        assert "try again" in (await talk.hear(type="error"))["hint"]
-        await talk.say(type="query", text="Why?")
-        assert "try again" in (await talk.hear(type="error"))["hint"]
-        while len(talk.heard) < 2:
-            await talk.hear()
-    states = [(frame["state"], frame["ending"]) for frame in talk.heard]
-    assert states[:2] == [("asked", None), ("ended", "failed")]
+async def test_a_question_that_the_bus_does_not_take_leaves_the_next_one_free(chats):
+    bus, ana = FakePublisher(), Principal("ana", Role.OPERATOR)
+    rooms = Rooms(chats, FakeFiles(), bus, None)
+    session = await rooms.enter("", ana)
+    bus.down = outage()
+    with pytest.raises(TransientError):
+        await rooms.ask(session, ana, Query(text="Why?"))
+    bus.down = None
+    asked = await rooms.ask(session, ana, Query(text="Why?"))
+    states = [(frame.state, frame.ending) for frame in await chats.frames(session, 0)]
+    assert states == [("asked", None), ("ended", "failed"), ("asked", None)]
+    assert [event.turn for event in bus.published] == [asked]
