@@ -84,7 +84,7 @@ def test_keys_lead_to_pages_filters_and_help(enter):
 
 
 def test_what_happens_shows_up_by_itself_and_the_focus_stays(enter, gateway):
-    page = enter("/live")
+    page = enter("/feed")
     expect(page.get_by_text("● Live")).to_be_visible()
     row = page.get_by_role("link", name="KubeContainerOOMKilled").first
     row.focus()
@@ -94,7 +94,7 @@ def test_what_happens_shows_up_by_itself_and_the_focus_stays(enter, gateway):
 
 
 def test_nothing_moves_under_the_pointer_or_while_it_is_paused(enter, gateway):
-    page = enter("/live")
+    page = enter("/feed")
     expect(page.get_by_text("● Live")).to_be_visible()
     page.locator("#lines table").hover()
     gateway.tell(*(build.run_cancel_requested(id=f"c{n}", by=f"cy{n}") for n in range(12)))

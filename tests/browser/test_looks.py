@@ -15,7 +15,7 @@ PAGES = [
     "/runs",
     "/runs/r1",
     "/runs/r3",
-    "/live",
+    "/feed",
     "/dead-letters",
     "/dead-letters/7",
     "/services",
@@ -85,7 +85,7 @@ def test_the_theme_follows_the_system_until_somebody_chooses(enter):
 
 def test_a_narrow_screen_needs_no_sideways_scrolling(enter):
     page = enter("/", viewport={"width": 390, "height": 800})
-    for path in ("/", "/runs/r1", "/live", "/services", "/audit"):
+    for path in ("/", "/runs/r1", "/feed", "/services", "/audit"):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
 

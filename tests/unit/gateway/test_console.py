@@ -145,7 +145,7 @@ PAGES = [
     "/",
     "/runs",
     "/runs/r1",
-    "/live",
+    "/feed",
     "/dead-letters",
     "/dead-letters/7",
     "/services",
@@ -640,14 +640,14 @@ async def test_a_run_has_its_report_as_a_file(browser):
 
 
 async def test_the_live_page_says_that_nothing_is_known_before_the_feed_is_read(browser):
-    page = await browser.page("/live?severity=critical&topic=approval.&run=r1")
+    page = await browser.page("/feed?severity=critical&topic=approval.&run=r1")
     assert "The feed is not read yet." in page.text
 
 
 async def test_a_page_asks_for_news_after_what_it_shows(browser):
     asks = [
         told["data-events"]
-        for tag, told in (await browser.page("/live?run=r%261")).tags
+        for tag, told in (await browser.page("/feed?run=r%261")).tags
         if "data-events" in told
     ]
     assert asks == ["/events?after=0&run=r%261"]
@@ -691,3 +691,17 @@ async def test_what_became_of_runs_is_told_by_source(browser):
     page = await browser.page("/cost")
     assert "What became of 1 run" in page.text
     assert "alertmanager 1 100 % none none 4 min none unknown" in page.text
+
+
+async def test_no_page_hides_behind_what_every_service_answers(browser):
+    taken = {"/live", "/ready", "/metrics", "/openapi.json"}
+    assert taken & {route.path for route in browser.console.routes} == set()
+
+
+async def test_evidence_that_nothing_rests_on_is_folded_away():
+    seen = (build.evidence(), build.evidence(id="e2", query="another pod"))
+    why = build.hypothesis(evidence=seen)
+    run = build.run(build.alert_accepted(), build.hypothesis_formed(hypothesis=why))
+    text = (await (await Browser(run).enter()).get("/runs/r1")).text
+    assert "1 more that was looked at, and is not cited" in text
+    assert text.index('id="ev-e1"') < text.index('id="rest"') < text.index('id="ev-e2"')

@@ -108,3 +108,15 @@ async def test_who_may_not_handle_letters_is_offered_no_button():
     text = await Operator(operating.letter(7)).see("letter", session=viewer)
     assert "/replay" not in text
     assert "this takes an operator" in text
+
+
+async def test_places_where_nothing_waits_are_folded_away():
+    seen = operating.status()
+    place = seen.services[0].consumers[0]
+    idle = place.model_copy(update={"lag": 0, "ack_pending": 0, "subject": "tocsin.idle.*"})
+    lost = place.model_copy(update={"lag": None, "subject": "tocsin.unknown.*"})
+    rca = seen.services[0].model_copy(update={"consumers": (place, idle, lost)})
+    seen = seen.model_copy(update={"services": (rca, *seen.services[1:])})
+    text = await Operator(seen=seen).see("services")
+    assert "1 more where nothing waits" in text
+    assert text.index("tocsin.unknown") < text.index('id="idle"') < text.index("tocsin.idle")

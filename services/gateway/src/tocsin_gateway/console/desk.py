@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tocsin_contracts import AlertAccepted, ApprovalRequested, Event, Plan, RunId, RunState
+from tocsin_contracts import (
+    AlertAccepted,
+    ApprovalRequested,
+    Claim,
+    Event,
+    Finding,
+    Plan,
+    RunId,
+    RunState,
+)
 from tocsin_contracts.views import ApprovalState, RunSummary, RunView
 from tocsin_gateway import pulls, refusals, views
 from tocsin_gateway.ports import SUMMED_UP, Approvals, LateNews, Runs, Tallies
@@ -93,6 +102,15 @@ class Look:
     def events(self) -> list[Event]:
         """Its facts in the order in which they happened."""
         return self.run.told
+
+    @property
+    def cited(self) -> frozenset[str]:
+        """The ids of the evidence that something on its page rests on."""
+        found, none = self.view.hypothesis, self.view.inconclusive
+        rests: list[Finding | Claim] = list(none.candidates) if none else []
+        if found:
+            rests += [found.finding, *found.alternatives, *found.claims]
+        return frozenset(evidence for one in rests for evidence in one.evidence)
 
     @property
     def pull_news(self) -> list[tuple[Event, str]]:

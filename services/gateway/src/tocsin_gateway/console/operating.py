@@ -12,7 +12,7 @@ from tocsin_contracts import (
     DeadLetterReplayed,
 )
 from tocsin_contracts.roles import Role
-from tocsin_contracts.status import StatusView
+from tocsin_contracts.status import Condition, ConsumerView, StatusView
 from tocsin_gateway.console import forms
 from tocsin_gateway.console.door import Behind, Door
 from tocsin_gateway.console.rendering import Renderer
@@ -70,7 +70,12 @@ class Operating:
         """Show how every part is."""
         del request
         seen = await self._statuses.look()
-        return self._renderer.page("services.html", session=session, seen=seen)
+        places = [place for service in seen.services for place in service.consumers]
+        busy = [place for place in places if not _idle(place)]
+        idle = [place for place in places if _idle(place)]
+        return self._renderer.page(
+            "services.html", session=session, seen=seen, busy=busy, idle=idle
+        )
 
     async def letters(self, request: Request, session: Session) -> Response:
         """Show the newest letters, or those before one."""
@@ -119,6 +124,12 @@ class Operating:
         return self._renderer.page(
             "letter.html", session=session, status=status, letter=letter, refused=refused
         )
+
+
+def _idle(place: ConsumerView) -> bool:
+    """Whether it is known that nothing waits there and nothing went wrong."""
+    healthy = place.condition is Condition.HEALTHY
+    return healthy and (place.lag, place.ack_pending, place.redelivered) == (0, 0, 0)
 
 
 def _asked(request: Request) -> int:

@@ -23,7 +23,7 @@ STATIC = {
 PAGES = (
     ("i", "/", "Inbox"),
     ("r", "/runs", "Runs"),
-    ("l", "/live", "Live"),
+    ("l", "/feed", "Live"),
     ("d", "/dead-letters", "Dead letters"),
     ("s", "/services", "Services"),
     ("a", "/audit", "Audit"),

@@ -30,7 +30,7 @@ class Watching:
         """Return its addresses."""
         return [
             door.behind("/events", self.stream, Role.VIEWER),
-            door.behind("/live", self.page, Role.VIEWER),
+            door.behind("/feed", self.page, Role.VIEWER),
         ]
 
     async def page(self, request: Request, session: Session) -> Response:
