@@ -315,7 +315,7 @@ async def test_a_bus_that_is_closed_while_it_reconnects_stops_trying(
         first = not trying.is_set()
         trying.set()
         with suppress(asyncio.CancelledError):
-            await asyncio.sleep(BOUND if first else 0)
+            await asyncio.sleep(2 if first else 0)
         raise ConnectionRefusedError
 
     async with running(own_nats_server.url, redis_url):

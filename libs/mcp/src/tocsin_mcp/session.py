@@ -76,7 +76,7 @@ class Session:
         """Close the connection; a process that we started has ended when this returns."""
         self._stopping = True
         self._woken.set()
-        if self._hurry is not None:
+        if self._hurry is not None and not self._hurry.expired():
             self._hurry.reschedule(asyncio.get_running_loop().time())
         if self._task is not None:
             await self._task
@@ -177,6 +177,8 @@ class Session:
             self._hurry = bound
             async with self._connect(self.server) as peer:
                 tools = await considered(self.server, await peer.tools())
+                if bound.expired():
+                    await asyncio.sleep(0)  # the end of the time is met here
                 bound.reschedule(None)
                 self._hurry = None
                 self._take(peer, tools)
