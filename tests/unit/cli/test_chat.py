@@ -105,7 +105,7 @@ def test_words_come_as_they_are_said_with_a_line_for_each_tool(against, capsys):
 def test_a_connection_that_breaks_is_resumed_after_the_last_frame(against, capsys):
     gateway = Gateway(([OPENED, CALLED, FIRST], True), 503, ([OPENED, SECOND, ENDED], False))
     assert against(gateway, "Why?") == 0
-    assert "its memory." in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith("its memory.\n")
     where = f"/sessions/{SESSION}/frames"
     assert [one[:3] for one in gateway.asked[1:]] == [("GET", where, "2")] * 2
 

@@ -43,13 +43,15 @@ class Transcript:
             self._console.print(text, end="", markup=False, highlight=False, soft_wrap=True)
             self._open = not text.endswith("\n")
         elif told := _line(frame):
-            self._line(told)
+            self._end_line()
+            show(self._console, told)
+        elif self.ending:
+            self._end_line()
 
-    def _line(self, text: str) -> None:
+    def _end_line(self) -> None:
         if self._open:
             self._console.print()
             self._open = False
-        show(self._console, text)
 
 
 def _line(frame: Frame) -> str:
