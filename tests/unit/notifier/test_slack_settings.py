@@ -68,7 +68,7 @@ def built(monkeypatch, **changes):
 
 async def test_clicks_come_the_way_that_is_set(monkeypatch):
     neither = built(monkeypatch)
-    assert (neither.http, len(neither.background), len(neither.resources)) == (None, 1, 2)
+    assert (neither.http, len(neither.background), len(neither.resources)) == (None, 1, 3)
     by_http = built(monkeypatch, TOCSIN_SLACK_SIGNING_SECRET="x")
     assert by_http.http is not None
     both = built(monkeypatch, TOCSIN_SLACK_APP_TOKEN="xapp")
