@@ -107,9 +107,10 @@ async def test_who_leaves_is_a_stranger_again(http):
 async def test_whom_the_proxy_signed_in_needs_no_token_and_cannot_leave_here(http):
     client = browser(http, peer=PROXY, **{"x-forwarded-user": "cy"})
     assert (await client.get("/login")).headers["location"] == "/"
-    page = await client.get("/live")
+    page = await client.get("/feed")
     assert page.status_code == 200
-    assert "cy" in page.text
+    assert "<span>cy</span>" in page.text
+    assert "Sign out" not in page.text
     answer = await client.post("/logout", data={"csrf": csrf(page)})
     assert answer.status_code == 409
     assert "sign out there" in answer.text
@@ -119,8 +120,8 @@ async def test_p3_a_form_of_whom_the_proxy_signed_in_is_bound_to_browser_and_per
     roles = {"x-forwarded-groups": "sre"}
     cy = browser(http, peer=PROXY, **{"x-forwarded-user": "cy"}, **roles)
     di = browser(http, peer=PROXY, **{"x-forwarded-user": "di"}, **roles)
-    form = csrf(await cy.get("/live"))
-    await di.get("/live")
+    form = csrf(await cy.get("/feed"))
+    await di.get("/feed")
     deed = "/runs/r1/cancel"
     assert (await cy.post(deed, data={"csrf": form})).status_code == 503
     assert (await di.post(deed, data={"csrf": form})).status_code == 403
@@ -131,7 +132,7 @@ async def test_p3_a_form_of_whom_the_proxy_signed_in_is_bound_to_browser_and_per
 async def test_p3_the_proxys_word_goes_before_a_cookie_that_somebody_left(http):
     client = browser(http, peer=PROXY)
     await enter(client)
-    page = await client.get("/live", headers={"x-forwarded-user": "cy"})
+    page = await client.get("/feed", headers={"x-forwarded-user": "cy"})
     assert "<span>cy</span>" in page.text
     assert "<span>ana</span>" not in page.text
 
