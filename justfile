@@ -15,12 +15,12 @@ setup:
 [doc("Watch an alert become a pull request: real servers, a recorded incident, no keys (--yes to approve unasked)")]
 [group("start")]
 demo *args:
-    @tocsin demo "$@"
+    @exec tocsin demo "$@"
 
 [doc("Start bus, store and every service on this machine; Ctrl-C stops them")]
 [group("start")]
 up *args:
-    @tocsin up "$@"
+    @exec tocsin up "$@"
 
 [doc("Run one service against TOCSIN_NATS_URL and TOCSIN_REDIS_URL: just run rca")]
 [group("start")]

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reference import analyzers, asyncapi, checks, events, routes, settings
+from reference import analyzers, asyncapi, checks, cli, events, routes, settings
 
 from tocsin_contracts import schemas
 
@@ -18,6 +18,7 @@ def documents() -> dict[Path, str]:
         ROOT / "docs" / "events.md": events.page(ROOT / "services"),
         ROOT / "docs" / "analyzers.md": analyzers.page(),
         ROOT / "docs" / "checks.md": checks.page(),
+        ROOT / "docs" / "cli.md": cli.page(),
         ROOT / "docs" / "settings.md": settings.page(),
         ROOT / "docs" / "routes.md": routes.page(),
         ROOT / ".env.example": settings.example(ROOT / "docker-compose.yml"),

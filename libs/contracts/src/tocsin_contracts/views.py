@@ -152,9 +152,7 @@ class RunView(RunSummary):
     )
     triage: TriageView | None = None
     budget: BudgetView | None = None
-    model_use: ModelUse | None = Field(
-        default=None, description="What models used in all attempts; None without one."
-    )
+    model_use: ModelUse | None = Field(default=None, description="Of all attempts, if any.")
     hypothesis: Hypothesis | None = None
     inconclusive: InconclusiveView | None = Field(
         default=None, description="What the last attempt saw, if it found no cause to act on."
@@ -165,9 +163,7 @@ class RunView(RunSummary):
     pull_request: PullRequestView | None = None
     finished: FinishedView | None = None
     timeline: tuple[TimelineEntry, ...] = ()
-    untold: int = Field(
-        default=0, ge=0, description="Facts that were too many: of each kind the newest are kept."
-    )
+    untold: int = Field(default=0, ge=0, description="Older facts of a kind that are not kept.")
 
 
 class RunPage(Value):

@@ -11,7 +11,7 @@ from nats.errors import Error as NatsError
 from structlog.contextvars import bound_contextvars
 
 from tocsin_kit import logging
-from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.errors import NotYetError, PermanentError, TransientError
 from tocsin_kit.heartbeat import Vitals
 
 BACKOFF = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -55,7 +55,8 @@ async def _classified(
         await msg.nack()
         raise
     except TransientError as error:
-        log.info("delivery.retry_later", why=str(error), retry_in=error.retry_in)
+        tell = log.debug if isinstance(error, NotYetError) else log.info
+        tell("delivery.retry_later", why=str(error), retry_in=error.retry_in)
         raise NackMessage(delay=error.retry_in) from error
     except PermanentError as error:
         vitals.failed(str(error))

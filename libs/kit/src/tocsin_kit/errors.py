@@ -2,7 +2,8 @@
 
 TocsinError
 ├── TransientError   try again later (network, rate limit, lock held)
-│   └── FullError    try again much later: there is no room for anything new
+│   ├── FullError    try again much later: there is no room for anything new
+│   └── NotYetError  try again soon: it is not the message's turn, and nothing is wrong
 └── PermanentError   never try again (bad payload, forbidden, impossible)
 
 Anything else that escapes a handler is a bug: it is retried a few times and then parked.
@@ -30,6 +31,10 @@ class FullError(TransientError):
 
     def __init__(self, message: str, *, retry_in: float = 30.0) -> None:
         super().__init__(message, retry_in=retry_in)
+
+
+class NotYetError(TransientError):
+    """It is not this message's turn yet."""
 
 
 class PermanentError(TocsinError):

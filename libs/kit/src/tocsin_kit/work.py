@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from tocsin_contracts import EndReason, Event, RunFinished, RunId, RunState, derive_id
 from tocsin_kit import leases, logging
-from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.errors import NotYetError, PermanentError
 from tocsin_kit.moves import OPEN, Move
 from tocsin_kit.runs import Begin, BeginVerdict, RunStore
 
@@ -45,9 +45,9 @@ class Work:
             case BeginVerdict.STALE:
                 log.info("work.stale_event_dropped", topic=event.topic)
             case BeginVerdict.EARLY:
-                raise TransientError("the run has not come this far yet", retry_in=EARLY_RETRY)
+                raise NotYetError("the run has not come this far yet", retry_in=EARLY_RETRY)
             case BeginVerdict.BUSY:
-                raise TransientError("another worker holds the run", retry_in=_patience(begin))
+                raise NotYetError("another worker holds the run", retry_in=_patience(begin))
             case BeginVerdict.EXHAUSTED:
                 await self._runs.release(begin.lease, counted=True)
                 raise PermanentError(f"gave up after repeated failures; the last: {begin.cause}")
@@ -70,7 +70,7 @@ class Work:
             return
         begin = await self._runs.begin(event, self._service, OPEN)
         if begin.verdict is BeginVerdict.BUSY:
-            raise TransientError("another worker holds the run", retry_in=_patience(begin))
+            raise NotYetError("another worker holds the run", retry_in=_patience(begin))
         stored = begin.stored
         if begin.verdict in (BeginVerdict.GO, BeginVerdict.EXHAUSTED):
             ending = event.caused_by(event_id, self._service)

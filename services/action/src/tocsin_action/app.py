@@ -61,8 +61,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     """Wire action from its settings."""
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=True)
-    records, issues = decisions(parts), Issues(parts.redis)
-    gitops, clock = config.load(settings.gitops_file), SystemClock()
+    records, issues, clock = decisions(parts), Issues(parts.redis), SystemClock()
+    gitops = config.load(settings.gitops_file)
     source = repositories(gitops, os.environ, clock, fresh=True)
     hosts = forges.build(gitops, os.environ, clock)
     watching, asked = watched(settings, gitops, source), asking(settings)
@@ -97,16 +97,15 @@ def build(flags: Sequence[str] = ()) -> Service:
     answers = answering(settings, parts, comments, records, following)
     unasked = Unasked(gitops.auto_approve, records, parts.reader, answers)
     listen(parts.bus, handlers, following, answers, unasked)
-    taking_over = TakingOver(records, parts.reader)
-    parts.bus.on(
-        RunEscalationRequested,
-        taking_over.on_run_escalation_requested,
-        replace(move(*UNDECIDED), stoppable=False),
-    )
-    waiting = Waiting(records, parts.reader, clock, asked, timers=parts.bus)
-    wake(parts.bus, handlers, following, waiting)
+    hand_over(parts.bus, TakingOver(records, parts.reader))
+    wake(parts.bus, handlers, following, undecided(parts, records, asked))
     hidden = secrets.known(gitops, os.environ)
     return serving(settings, parts, hidden, [*watching.resources, source], watching.notice)
+
+
+def undecided(parts: Parts, records: approvals.Approvals, asked: Asking) -> Waiting:
+    """Return who looks at approvals that wait."""
+    return Waiting(records, parts.reader, SystemClock(), asked, timers=parts.bus)
 
 
 def serving(
@@ -164,6 +163,12 @@ def listen(
     bus.on(ChangeProposed, answering.on_change_proposed, OPEN)
     bus.on(AlertResolved, handlers.on_alert_resolved, move(*CLEARABLE))
     bus.on(RunCancelRequested, handlers.on_run_cancel_requested, OPEN)
+
+
+def hand_over(bus: Bus, taking_over: TakingOver) -> None:
+    """Subscribe to people who take runs over."""
+    undecided = replace(move(*UNDECIDED), stoppable=False)
+    bus.on(RunEscalationRequested, taking_over.on_run_escalation_requested, undecided)
 
 
 def wake(bus: Bus, handlers: Handlers, following: Following, waiting: Waiting) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 
 import typer
 from rich.console import Console
+from typer._completion_classes import completion_init
 
 from tocsin_cli.commands import (
     alert,
     bundle,
     chat,
+    completion,
     config,
     decide,
     demo,
@@ -41,6 +43,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused, 4 nobody answered, 130 i
 
 def tree() -> typer.Typer:
     """Return the command `tocsin` with everything below it."""
+    completion_init()
     root = typer.Typer(
         help=_HELP,
         no_args_is_help=True,
@@ -57,6 +60,7 @@ def tree() -> typer.Typer:
     root.command("eval")(evaluate.evaluate)
     root.add_typer(_bundles(), name="bundle")
     root.command("token")(token.token)
+    root.command("completion")(completion.completion)
     root.add_typer(_alerts(), name="alert")
     root.add_typer(_runs(), name="run")
     root.command("report")(operate.report)

@@ -24,6 +24,17 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+MEANINGS = {
+    ExitCode.OK: "done",
+    ExitCode.FAILED: "failed; of `doctor` that there is a problem, of `eval` that a case failed",
+    ExitCode.USAGE: "the command line cannot be understood, or lacks something",
+    ExitCode.REFUSED: "Tocsin was reached and said no, and why",
+    ExitCode.UNREACHABLE: "nobody answered at the address",
+    ExitCode.INTERRUPTED: "interrupted, such as by Ctrl-C",
+}
+"""What each exit code says to a script."""
+
+
 class UsageError(PermanentError):
     """The command line lacks something that only its user knows."""
 

@@ -42,6 +42,8 @@ from tocsin_contracts import (
 )
 from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested
 from tocsin_contracts.chat import ChatAnswered, ChatAsked
+from tocsin_contracts.configuring import ConfigChanged
+from tocsin_contracts.outcomes import Rated
 from tocsin_contracts.views import TimelineEntry
 from tocsin_gateway import pulls
 from tocsin_kit.run_view import Run
@@ -60,6 +62,7 @@ def timeline(run: Run) -> tuple[TimelineEntry, ...]:
     facts = run.told
     names, differs = _names(facts), _differences(facts)
     ended = {fact.url for fact in facts if isinstance(fact, PullEnded)}
+    last_words = {fact.sentence for fact in facts if isinstance(fact, RunFinished)}
     return tuple(
         TimelineEntry(
             at=fact.at,
@@ -69,6 +72,7 @@ def timeline(run: Run) -> tuple[TimelineEntry, ...]:
         )
         for fact in facts
         if not (isinstance(fact, ForgeEventReceived) and fact.url in ended and _ends(fact))
+        if not (isinstance(fact, RunEscalated) and fact.sentence in last_words)
     )
 
 
@@ -198,6 +202,11 @@ _SENTENCES: Mapping[type[Event], Callable[[Any], str]] = {
     AmendmentRefused: lambda fact: f"No plan comes of the other values: {fact.why}",
     ChatAsked: lambda fact: f"{fact.by} asked a question.",
     ChatAnswered: lambda fact: f"The question of {fact.by} ended: {fact.ending.value}.",
+    Rated: lambda fact: (
+        f"{fact.by} calls the {fact.about.value} {'useful' if fact.useful else 'wrong'}"
+        f"{_why(fact.text)}"
+    ),
+    ConfigChanged: lambda fact: f"{fact.by} set {fact.key} to {fact.after}.",
     PlanStale: lambda fact: f"The plan is stale: {fact.why}",
     RunCancelRequested: lambda fact: f"{fact.by} asked to stop the run.",
     RunEscalationRequested: lambda fact: f"{fact.by} takes the run over{_why(fact.reason)}",
