@@ -1,5 +1,6 @@
 """What the bytes of a checkpoint mean: LangGraph's values to cells and back, without IO."""
 
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -25,8 +26,17 @@ from tocsin_kit.checkpoint_rows import Address, task_and_index
 _END = b"\0"
 _BETWEEN_NAMES = b"\n"
 
-_EXPORTED = map(vars(tocsin_contracts).get, tocsin_contracts.__all__)
-CONTRACTS = tuple(exported for exported in _EXPORTED if isinstance(exported, type))
+
+def _contracts() -> Iterator[type]:
+    """Yield every type of the contracts that events bring with them, where it is defined."""
+    inside = f"{tocsin_contracts.__name__}."
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith(inside):
+            kinds = (one for one in vars(module).values() if isinstance(one, type))
+            yield from (kind for kind in kinds if kind.__module__ == name)
+
+
+CONTRACTS = tuple(_contracts())
 
 
 def strict_serializer(*types: type) -> JsonPlusSerializer:
