@@ -266,3 +266,18 @@ def test_a_person_sees_what_a_model_argues_with():
     text = run_shown(VIEW.model_copy(update={"hypothesis": hypothesis}))
     assert "It was halved. [e1, m1]" in text
     assert "wrong if: It restarts with more." in text
+
+
+def test_a_very_long_timeline_shows_its_end_and_counts_the_rest():
+    entry = VIEW.timeline[-1]
+    view = VIEW.model_copy(update={"timeline": (entry,) * 130, "untold": 7})
+    lines = shown(render.timeline(view)).splitlines()
+    assert lines[1] == "  37 older entries"
+    assert len(lines) == 102
+
+
+def test_alerts_of_one_name_are_listed_with_what_differs():
+    (member, other) = VIEW.members
+    named = member.model_copy(update={"differs": "pod payments-api-x2x4z"})
+    text = run_shown(VIEW.model_copy(update={"members": (named, other)}))
+    assert "pod payments-api-x2x4z" in text

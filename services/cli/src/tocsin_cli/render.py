@@ -28,7 +28,7 @@ from tocsin_contracts.views import (
 )
 
 _EXCERPT = 160
-_MEMBERS = 10
+_MEMBERS, _ENTRIES = 10, 100
 _LOUD = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow"}
 _MARKS = {
     CheckVerdict.PASS: ("pass", "green"),
@@ -114,9 +114,11 @@ def diff(unified: str) -> Text:
 
 
 def timeline(view: RunView) -> Text:
-    """Return the facts of a run, one a line."""
-    rows = [(_time(entry.at), entry.producer, entry.text) for entry in view.timeline]
-    return _indented("timeline", aligned(rows))
+    """Return the newest facts of a run, one a line."""
+    told = view.timeline[-_ENTRIES:]
+    hidden = len(view.timeline) - len(told) + view.untold
+    rows = aligned([(_time(entry.at), entry.producer, entry.text) for entry in told])
+    return _indented("timeline", [f"{hidden} older entries", *rows] if hidden else rows)
 
 
 def _cells(run: RunSummary) -> tuple[str, ...]:
@@ -141,7 +143,7 @@ def _incident(view: RunView) -> Text:
     counts = [f"{view.firing} firing, {view.resolved} cleared, {view.occurrences} {times}"]
     if view.first_seen and view.last_seen:
         counts.append(f"seen from {_time(view.first_seen)} to {_time(view.last_seen)}")
-    members = [(one.status.value, one.severity.value, one.title) for one in view.members]
+    members = [(m.status.value, m.severity.value, m.title, m.differs) for m in view.members]
     shown = aligned(members[:_MEMBERS]) if len(members) > 1 else []
     more = [f"and {len(members) - _MEMBERS} more"] if len(members) > _MEMBERS else []
     return _indented("incident", [one_line(f"same {common}"), *counts, *shown, *more])
