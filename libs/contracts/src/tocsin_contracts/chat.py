@@ -54,10 +54,7 @@ class ChatContext(Value):
 
 
 class ChatAsked(Event):
-    """Somebody asked something; the run of this event is the session, its turn the question.
-
-    `by` is who the connection proved, whatever the question says.
-    """
+    """A person asked in a chat; the run of this event is the session, a turn is a question."""
 
     topic: ClassVar[str] = "chat.question-asked.v1"
 
@@ -65,7 +62,7 @@ class ChatAsked(Event):
     question: str = Field(max_length=LONGEST_QUESTION)
     mode: ChatMode = ChatMode.ASK
     context: ChatContext = ChatContext()
-    by: str
+    by: str = Field(description="Who the connection proved, whatever the question says.")
     surface: str = Field(default="", description="Where it was asked, such as `gateway`.")
     reply_to: str = Field(default="", description="What the surface finds the question by.")
     attachments: tuple[Attachment, ...] = Field(default=(), max_length=MOST_ATTACHED)
