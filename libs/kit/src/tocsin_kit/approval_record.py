@@ -166,7 +166,7 @@ def parsed(run_id: RunId, record: dict[str, str]) -> Approval | None:
     )
 
 
-def redeemed(verdict: str, known: list[str]) -> Redeemed:
+def redeemed(verdict: str, *known: str) -> Redeemed:
     """Return what a script answered."""
     state, who, when, given, required = known
     return Redeemed(

@@ -23,6 +23,7 @@ from tocsin_kit.approval_record import (
     Refusal,
     approval_id,
     listed,
+    redeemed,
 )
 from tocsin_kit.approval_told import read, stored, told
 from tocsin_kit.clock import Clock, SystemClock, millis
@@ -121,10 +122,10 @@ class Approvals:
         """Take a decision exactly once, and publish the event that tells of it.
 
         A yes of one person where more have to say it is an event too, and leaves it pending. Who
-        breaks the glass needs no other, and has to say why.
-
-        A crash after the decision and before its event is healed by the outbox.
+        breaks the glass needs no other, and has to say why. The outbox heals a crash in between.
         """
+        if break_glass and len(reason.strip()) < LEAST_REASON:
+            return Redeemed(Refusal.NO_REASON, None)
         key, now = keys.approval(run_id, plan_hash), self._clock.now()
         decision = Decision(
             approval_id=approval_id(run_id, plan_hash),
@@ -135,16 +136,13 @@ class Approvals:
             reason=reason,
             break_glass=break_glass,
         )
-        if break_glass and len(reason.strip()) < LEAST_REASON:
-            return Redeemed(Refusal.NO_REASON, None)
         whole, partial = told(run_id, answer, decision)
-        shown = [surface, approval_record.digest(nonce), plan_hash]
-        said: list[str | int] = [answer, by, reason, millis(now), decision.model_dump_json()]
+        shown = [surface, approval_record.digest(nonce), plan_hash, answer, by, reason]
+        said: list[str | int] = [millis(now), decision.model_dump_json()]
         events = [part for one in (whole, partial) for part in (one.topic, one.model_dump_json())]
         ticket = await self._outbox.announce(key)
-        given = [*shown, *said, *events, int(break_glass)]
-        verdict, *known = await self._redeem([key, keys.run(run_id)], given)
-        taken = approval_record.redeemed(verdict, known)
+        arguments = [*shown, *said, *events, int(break_glass)]
+        taken = redeemed(*await self._redeem([key, keys.run(run_id)], arguments))
         if taken.refusal is None:
             with suppress(TransientError):  # the decision stands; the outbox tells of it later
                 await self._outbox.send(stored(key, taken, whole, partial, ticket))

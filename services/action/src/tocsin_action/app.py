@@ -17,6 +17,7 @@ from tocsin_action.freezing import Freezing
 from tocsin_action.handlers import CLEARABLE, Handlers
 from tocsin_action.nodes import Nodes
 from tocsin_action.oncall import OnCall
+from tocsin_action.ports import Deploying, Source
 from tocsin_action.proving import Patience
 from tocsin_action.settings import Settings
 from tocsin_action.state import ActionState
@@ -41,6 +42,7 @@ from tocsin_contracts import (
     RunState,
 )
 from tocsin_gitops import config, forges, secrets
+from tocsin_gitops.config import GitOps
 from tocsin_gitops.repositories import repositories
 from tocsin_kit import approvals
 from tocsin_kit.bus import Bus
@@ -79,17 +81,8 @@ def build(flags: Sequence[str] = ()) -> Service:
     )
     acting: Subgraph[ActionState] = Subgraph("action", graph.build(nodes), saver(parts.raw_redis))
     comments = Comments(gitops, hosts, issues, records)
-    following = Following(
-        gitops=gitops,
-        source=source,
-        comments=comments,
-        issues=issues,
-        runs=parts.reader,
-        tallies=Tallies(parts.redis),
-        timers=parts.bus,
-        clock=clock,
-        patience=patience(settings),
-        deploying=watching.deploying,
+    following = follower(
+        settings, parts, comments, gitops=gitops, source=source, deploying=watching.deploying
     )
     handlers = Handlers(
         acting, records, parts.reader, clock, following, asking=asked, freezing=freezing
@@ -101,6 +94,30 @@ def build(flags: Sequence[str] = ()) -> Service:
     wake(parts.bus, handlers, following, undecided(parts, records, asked))
     hidden = secrets.known(gitops, os.environ)
     return serving(settings, parts, hidden, [*watching.resources, source], watching.notice)
+
+
+def follower(
+    settings: Settings,
+    parts: Parts,
+    comments: Comments,
+    *,
+    gitops: GitOps,
+    source: Source,
+    deploying: Deploying | None,
+) -> Following:
+    """Return who looks after pull requests."""
+    return Following(
+        gitops=gitops,
+        source=source,
+        comments=comments,
+        issues=Issues(parts.redis),
+        runs=parts.reader,
+        tallies=Tallies(parts.redis),
+        timers=parts.bus,
+        clock=SystemClock(),
+        patience=patience(settings),
+        deploying=deploying,
+    )
 
 
 def undecided(parts: Parts, records: approvals.Approvals, asked: Asking) -> Waiting:

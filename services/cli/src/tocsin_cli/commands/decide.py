@@ -31,27 +31,30 @@ PlanHash = Annotated[
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept with the decision.")]
 
+Values = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Ask for a plan with another value, which needs a yes of its own; repeatable.",
+    ),
+]
+BreakGlass = Annotated[
+    bool,
+    typer.Option(
+        "--break-glass",
+        help="Say yes alone, past the rules of who has to. Give a --reason; everybody hears.",
+    ),
+]
+
 
 def approve(
     run: RunId,
     *,
     plan_hash: PlanHash = "",
     reason: Reason = "",
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="FIELD=VALUE",
-            help="Ask for a plan with another value, which needs a yes of its own; repeatable.",
-        ),
-    ] = None,
-    break_glass: Annotated[
-        bool,
-        typer.Option(
-            "--break-glass",
-            help="Say yes alone, past the rules of who has to. Give a --reason; everybody hears.",
-        ),
-    ] = False,
+    values: Values = None,
+    break_glass: BreakGlass = False,
     data: Data = DEFAULT,
     gateway_url: GatewayUrl = None,
     token: Token = None,
