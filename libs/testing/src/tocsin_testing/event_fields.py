@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from decimal import Decimal
 
 from tocsin_contracts import (
     AlertAccepted,
@@ -18,19 +17,13 @@ from tocsin_contracts import (
     ApprovalRecorded,
     ApprovalReminded,
     ApprovalRequested,
-    BudgetExhausted,
-    BudgetExtended,
-    BudgetScope,
     CauseClass,
     ChangeProposed,
     CheckVerdict,
     CommentAnswered,
     CommentIgnored,
-    DeadLetterDiscarded,
-    DeadLetterReplayed,
     EndReason,
     Event,
-    Exhausted,
     FixDeployed,
     FixIneffective,
     FixVerified,
@@ -43,7 +36,6 @@ from tocsin_contracts import (
     HypothesisRejected,
     IncidentOpened,
     InvestigationInconclusive,
-    Measure,
     PlanDrafted,
     PlanStale,
     PlanSuperseded,
@@ -57,10 +49,8 @@ from tocsin_contracts import (
     Remark,
     RunCancelRequested,
     RunEscalated,
-    RunEscalationRequested,
     RunFinished,
     RunId,
-    RunRerun,
     RunState,
     RunSuperseded,
     StormEnded,
@@ -88,17 +78,6 @@ REMARK = Remark(author="github:11", delivery="72d3162e-cc78-11e3-81ab-4c9367dc09
 """A comment of somebody who may steer a run, and how its forge told of it."""
 
 
-def _letter(_: RunId) -> Fields:
-    return {
-        "number": 7,
-        "by": "ana",
-        "reason": "the manifest is mended",
-        "service": "rca",
-        "what": "incident.opened.v1",
-        "why": "the manifest is no YAML",
-    }
-
-
 EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
     AlertAccepted: lambda _: {"alert": alert(), "incident_key": "workload|payments-api"},
     AlertRepeated: lambda _: {"alert": alert(), "occurrences": 2},
@@ -119,20 +98,6 @@ EVENT_FIELDS: Mapping[type[Event], Callable[[str], Fields]] = {
         "why": "nothing was restarted",
         "evidence": (evidence(),),
     },
-    BudgetExhausted: lambda _: {
-        "agent": "investigator",
-        "exhausted": Exhausted(
-            measure=Measure.MODEL_CALLS,
-            scope=BudgetScope.RUN,
-            used=Decimal(20),
-            limit=Decimal(25),
-        ),
-    },
-    BudgetExtended: lambda _: {"by": "ana", "surface": "console"},
-    RunEscalationRequested: lambda _: {"by": "ana", "reason": "we look ourselves"},
-    RunRerun: lambda _: {"of": RunId("r0"), "by": "ana", "reason": "the store is back"},
-    DeadLetterReplayed: _letter,
-    DeadLetterDiscarded: _letter,
     PlanDrafted: lambda run: {
         "alert": alert(),
         "hypothesis": hypothesis(),
