@@ -26,10 +26,12 @@ def _tracked() -> list[Path]:
 
 @functools.cache
 def _texts() -> dict[str, str]:
-    files = [path for path in _tracked() if path.is_file()]
+    """What is tracked by its name; a picture is no text, and holds any letters by chance."""
+    files = {path: path.read_bytes() for path in _tracked() if path.is_file()}
     return {
-        str(path.relative_to(ROOT)): path.read_bytes().decode("utf-8", errors="replace")
-        for path in files
+        str(path.relative_to(ROOT)): body.decode("utf-8", errors="replace")
+        for path, body in files.items()
+        if b"\0" not in body
     }
 
 

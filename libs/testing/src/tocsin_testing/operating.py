@@ -33,7 +33,7 @@ from tocsin_testing.build import NOW, RUN
 from tocsin_testing.fakes import Outage
 
 
-def letter(number: int = 1, **changes: object) -> DeadLetter:
+def letter(number: int = 1, **changes: Any) -> DeadLetter:
     """Return a dead letter in a form that holds."""
     fields = {
         "number": number,
@@ -51,55 +51,56 @@ def letter(number: int = 1, **changes: object) -> DeadLetter:
     return DeadLetter.model_validate(fields | changes)
 
 
+def instance(service: str = "rca", **changes: Any) -> InstanceView:
+    """Return a process that is well."""
+    fields = {
+        "service": service,
+        "instance": f"{service}-7d9c8f-1",
+        "condition": Condition.HEALTHY,
+        "version": "0.1.0",
+        "started_at": NOW,
+        "seen_at": NOW,
+        "age_seconds": 2,
+        "in_flight": 1,
+    }
+    return InstanceView.model_validate(fields | changes)
+
+
+def place(**changes: Any) -> ConsumerView:
+    """Return a place of rca in a stream, where something waits."""
+    fields = {
+        "durable": "rca-incident-opened",
+        "service": "rca",
+        "stream": "TOCSIN",
+        "subject": "tocsin.incident.opened.v1.*",
+        "condition": Condition.HEALTHY,
+        "lag": 3,
+        "ack_pending": 1,
+        "redelivered": 0,
+    }
+    return ConsumerView.model_validate(fields | changes)
+
+
 def status() -> StatusView:
     """Return how a deployment is of which one service is silent and one has erred."""
-    healthy = InstanceView(
-        service="rca",
-        instance="rca-7d9c8f-1",
-        condition=Condition.HEALTHY,
-        version="0.1.0",
-        started_at=NOW,
-        seen_at=NOW,
-        age_seconds=2,
-        in_flight=1,
-    )
-    erred = healthy.model_copy(
-        update={
-            "service": "action",
-            "instance": "action-5b6f7-1",
-            "condition": Condition.DEGRADED,
-            "last_error": "TransientError: open a pull request: the forge answers 502",
-            "last_error_at": NOW,
-        }
-    )
-    place = ConsumerView(
-        durable="rca-incident-opened",
-        service="rca",
-        stream="TOCSIN",
-        subject="tocsin.triage.incident-opened.v1.*",
-        condition=Condition.HEALTHY,
-        lag=3,
-        ack_pending=1,
-        redelivered=0,
-    )
+    well, ill = Condition.HEALTHY, Condition.DEGRADED
+    erred = "TransientError: open a pull request: the forge answers 502"
+    action = instance("action", condition=ill, last_error=erred, last_error_at=NOW)
     return StatusView(
-        condition=Condition.DEGRADED,
+        condition=ill,
         at=NOW,
         services=(
             ServiceView(
-                service="rca",
-                condition=Condition.HEALTHY,
-                instances=(healthy,),
-                consumers=(place,),
+                service="rca", condition=well, instances=(instance(),), consumers=(place(),)
             ),
-            ServiceView(service="action", condition=Condition.DEGRADED, instances=(erred,)),
+            ServiceView(service="action", condition=ill, instances=(action,)),
             ServiceView(service="notifier", condition=Condition.UNKNOWN),
         ),
         streams=(
-            StreamView(stream="TOCSIN", condition=Condition.HEALTHY, fill=0.12, messages=4711),
+            StreamView(stream="TOCSIN", condition=well, fill=0.12, messages=4711),
             StreamView(stream="TOCSIN_PARKED", condition=Condition.UNKNOWN),
         ),
-        store=StoreView(condition=Condition.HEALTHY, persistence="every write is logged"),
+        store=StoreView(condition=well, persistence="every write is logged"),
     )
 
 
