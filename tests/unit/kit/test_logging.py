@@ -120,3 +120,11 @@ def test_the_console_is_as_loud_as_is_set_now(lines):
     logging.set_level(LogLevel.DEBUG)
     log.debug("gateway.loud")
     assert [line["event"] for line in lines()] == ["gateway.loud"]
+
+
+def test_a_websocket_that_is_answered_with_a_no_is_no_error_of_ours(lines):
+    configured()
+    server = standard.getLogger("uvicorn.error")
+    server.error("ASGI callable returned without completing handshake.")
+    server.error("Exception in ASGI application")
+    assert [line["event"] for line in lines()] == ["Exception in ASGI application"]

@@ -52,7 +52,13 @@ def configure(settings: ServiceSettings, secrets: Collection[str] = ()) -> None:
     logging.basicConfig(handlers=handlers, level=least, force=True)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     structlog.contextvars.bind_contextvars(service=settings.service)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether to keep a line: uvicorn calls a WebSocket that is answered with a no an error."""
+    return record.msg != "ASGI callable returned without completing handshake."
 
 
 def set_level(level: LogLevel) -> None:

@@ -30,8 +30,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     settings = Settings.load(flags)
     parts = Parts.of(settings, moves_runs=False)
     outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
-    access = _access(settings)
-    sessions = Sessions(access, settings.session_hours, https=settings.https)
+    sessions = Sessions(_access(settings), settings.session_hours, https=settings.https)
     feed = Feed.of(parts.bus)
     hub, books = Hub(feed), Books(feed)
     statuses = Status(parts.redis, parts.bus)
@@ -41,14 +40,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     operators, outcomes = operating.operations_of(settings, parts), assembly.outcomes_of(parts)
     tallies, news = Tallies(parts.redis), LateNews(parts.redis)
     records = approvals.Approvals(parts.redis, outbox)
-    routes = api.Api(
-        parts.reader,
-        records,
-        parts.runs,
-        parts.bus,
-        tallies=tallies,
-        news=news,
-    )
+    routes = api.Api(parts.reader, records, parts.runs, parts.bus, tallies=tallies, news=news)
     console = site.console(
         routes,
         Desk(parts.reader, records, tallies, news),
@@ -60,23 +52,17 @@ def build(flags: Sequence[str] = ()) -> Service:
         operations=operators,
         outcomes=outcomes,
     )
+    areas = [
+        *assembly.areas(parts, statuses, outcomes),
+        *operating.areas(routes, letters, operators),
+        amendments.routes(Amendments(parts.reader, records, parts.bus)),
+    ]
+    app = application.build(routes, hub, sessions.access, *areas, signed_in=sessions.signed_in)
     return Service(
         settings=settings,
         port=settings.gateway_port,
         parts=parts,
-        http=site.beside(
-            application.build(
-                routes,
-                hub,
-                access,
-                *assembly.areas(parts, statuses, outcomes),
-                *operating.areas(routes, letters, operators),
-                amendments.routes(Amendments(parts.reader, records, parts.bus)),
-                signed_in=sessions.signed_in,
-            ),
-            console,
-            https=settings.https,
-        ),
+        http=site.beside(app, console, https=settings.https),
         background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run, books.run],
     )
 

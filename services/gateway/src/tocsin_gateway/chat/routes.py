@@ -20,8 +20,8 @@ from tocsin_gateway.chat.rooms import Rooms
 from tocsin_gateway.chat.seats import Seats
 from tocsin_gateway.chat.socket import Client
 from tocsin_gateway.chat.uploads import BadFileError, Taken
-from tocsin_gateway.live.sse import Stream
 from tocsin_gateway.refusals import RefusedError
+from tocsin_gateway.streaming import Stream
 from tocsin_kit.clock import Clock, SystemClock
 
 BEAT_SECONDS = 15.0

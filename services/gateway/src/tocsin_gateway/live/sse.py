@@ -6,12 +6,11 @@ from contextlib import aclosing
 from functools import partial
 
 from pydantic import BaseModel, Field
-from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
 
 from tocsin_contracts import Severity
 from tocsin_contracts.feed import FactView
 from tocsin_gateway.live.hub import Hub, Listener
+from tocsin_gateway.streaming import Stream
 
 BEAT_SECONDS = 15.0
 LASTS_SECONDS = 600.0
@@ -19,7 +18,6 @@ LASTS_SECONDS = 600.0
 
 RETRY_MILLISECONDS = 2000
 MOST_DIGITS = 18
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 class Wanted(BaseModel):
@@ -36,21 +34,6 @@ class Wanted(BaseModel):
             and (not self.severity or line.severity in (None, *self.severity))
             and (not self.topic or line.topic.startswith(self.topic))
         )
-
-
-class Stream(StreamingResponse):
-    """An answer that goes on; however it ends, and if it never begins, its place is given back."""
-
-    def __init__(self, frames: AsyncGenerator[str, None], leave: Callable[[], None]) -> None:
-        super().__init__(frames, media_type="text/event-stream", headers=HEADERS)
-        self._leave = leave
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._leave()
 
 
 def stream(
