@@ -5,15 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from tocsin_contracts import (
-    DeadLetterDiscarded,
-    DeadLetterReplayed,
-    HypothesisFormed,
-    IncidentOpened,
-    PlanDrafted,
-    RunFinished,
-    RunState,
-)
+from tocsin_contracts import HypothesisFormed, IncidentOpened, PlanDrafted, RunFinished, RunState
+from tocsin_contracts.operations import DeadLetterDiscarded, DeadLetterReplayed
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.intake import Intake
 from tocsin_kit.moves import ANY, move

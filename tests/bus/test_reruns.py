@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from tocsin_contracts import AlertAccepted, RunRerun, RunState
+from tocsin_contracts import AlertAccepted, RunState
+from tocsin_contracts.operations import RunRerun
 from tocsin_kit import intake
 from tocsin_kit.intake import Intake
 from tocsin_kit.outbox import Outbox

@@ -16,20 +16,18 @@ from tocsin_contracts import (
     AlertSuppressed,
     ApprovalExpired,
     CommentIgnored,
-    DeadLetterDiscarded,
-    DeadLetterReplayed,
     FixDeployed,
     FixVerified,
     PlanSuperseded,
     PullRequestClosed,
     PullRequestCommented,
     RunFinished,
-    RunRerun,
     RunState,
     derive_id,
     schemas,
 )
 from tocsin_contracts.configuring import ConfigChanged
+from tocsin_contracts.operations import DeadLetterDiscarded, DeadLetterReplayed, RunRerun
 from tocsin_kit.topology import CONSUMERS, FACTS, READS
 from tocsin_testing import build
 

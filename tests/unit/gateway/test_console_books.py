@@ -8,9 +8,10 @@ from decimal import Decimal
 import pytest
 from starlette.datastructures import QueryParams
 
-from tocsin_contracts import DeadLetterDiscarded, ModelUse, RunRerun
+from tocsin_contracts import ModelUse
 from tocsin_contracts.chat import ChatAnswered
 from tocsin_contracts.configuring import ConfigChanged
+from tocsin_contracts.operations import DeadLetterDiscarded, RunRerun
 from tocsin_gateway.console.audit import Wanted, entry
 from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.cost import Costs

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.requests import Request
 
-from tocsin_contracts import DeadLetterDiscarded, DeadLetterReplayed
+from tocsin_contracts.operations import DeadLetterDiscarded, DeadLetterReplayed
 from tocsin_contracts.roles import Role
 from tocsin_gateway.console import operating as pages
 from tocsin_gateway.console.rendering import Renderer

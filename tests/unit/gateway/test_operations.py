@@ -4,7 +4,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from tocsin_contracts import RunEscalationRequested, RunId, RunRerun, RunState
+from tocsin_contracts import RunId, RunState
+from tocsin_contracts.operations import RunEscalationRequested, RunRerun
 from tocsin_contracts.roles import Role
 from tocsin_gateway import api, application, deadletters, operations, reports
 from tocsin_gateway.access import Access

@@ -100,15 +100,6 @@ from tocsin_contracts.live import (
     ToolCalled,
     ToolProgressed,
 )
-from tocsin_contracts.operations import (
-    NO_RUN,
-    DeadLetter,
-    DeadLetterDiscarded,
-    DeadLetterPage,
-    DeadLetterReplayed,
-    RunEscalationRequested,
-    RunRerun,
-)
 from tocsin_contracts.place import Place, SourceKind
 from tocsin_contracts.plan import (
     CheckResult,
@@ -139,7 +130,6 @@ __all__ = [
     "EVENTS",
     "LIVE_EVENTS",
     "LIVE_PREFIX",
-    "NO_RUN",
     "OPEN_STATES",
     "PREFIX",
     "Alert",
@@ -174,10 +164,6 @@ __all__ = [
     "Considered",
     "Correlation",
     "CorrelationPart",
-    "DeadLetter",
-    "DeadLetterDiscarded",
-    "DeadLetterPage",
-    "DeadLetterReplayed",
     "Decision",
     "Edit",
     "EditOp",
@@ -235,10 +221,8 @@ __all__ = [
     "Risk",
     "RunCancelRequested",
     "RunEscalated",
-    "RunEscalationRequested",
     "RunFinished",
     "RunId",
-    "RunRerun",
     "RunState",
     "RunSuperseded",
     "Scalar",

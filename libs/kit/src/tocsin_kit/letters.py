@@ -12,7 +12,8 @@ from nats.js.api import RawStreamMsg
 from nats.js.errors import APIError, NotFoundError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tocsin_contracts import NO_RUN, PREFIX, DeadLetter, RunId
+from tocsin_contracts import PREFIX, RunId
+from tocsin_contracts.operations import NO_RUN, DeadLetter
 from tocsin_kit import logging
 from tocsin_kit.errors import TransientError
 from tocsin_kit.redaction import Redactor

@@ -6,16 +6,13 @@ from datetime import datetime
 from pydantic import ValidationError
 from redis.asyncio import Redis
 
-from tocsin_contracts import (
-    BY_TOPIC,
+from tocsin_contracts import BY_TOPIC, Event, RunFinished, derive_id
+from tocsin_contracts.operations import (
     NO_RUN,
     DeadLetter,
     DeadLetterDiscarded,
     DeadLetterPage,
     DeadLetterReplayed,
-    Event,
-    RunFinished,
-    derive_id,
 )
 from tocsin_kit.bus import Bus
 from tocsin_kit.clock import Clock, SystemClock

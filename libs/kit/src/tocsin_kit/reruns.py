@@ -3,14 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from tocsin_contracts import (
-    Alert,
-    AlertAccepted,
-    AlertRepeated,
-    Event,
-    RunId,
-    RunRerun,
-)
+from tocsin_contracts import Alert, AlertAccepted, AlertRepeated, Event, RunId
+from tocsin_contracts.operations import RunRerun
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.intake import Admission, Outcome
 from tocsin_kit.run_view import Run

@@ -47,7 +47,6 @@ from tocsin_contracts import (
     PullRequestUpdated,
     RunCancelRequested,
     RunEscalated,
-    RunEscalationRequested,
     RunFinished,
     RunSuperseded,
     StormEnded,
@@ -55,6 +54,7 @@ from tocsin_contracts import (
 )
 from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested
 from tocsin_contracts.chat import ChatAnswered, ChatAsked
+from tocsin_contracts.operations import RunEscalationRequested
 from tocsin_contracts.outcomes import Rated
 
 FACTS = "TOCSIN"

@@ -24,8 +24,6 @@ from tocsin_contracts import (
     ChangeProposed,
     CommentAnswered,
     CommentIgnored,
-    DeadLetterDiscarded,
-    DeadLetterReplayed,
     Event,
     FixDeployed,
     FixIneffective,
@@ -48,14 +46,18 @@ from tocsin_contracts import (
     RelatedAlert,
     RunCancelRequested,
     RunEscalated,
-    RunEscalationRequested,
     RunFinished,
-    RunRerun,
     RunState,
     RunSuperseded,
     StormEnded,
     StormStarted,
     derive_id,
+)
+from tocsin_contracts.operations import (
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
+    RunEscalationRequested,
+    RunRerun,
 )
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.approvals import Approval, approval_id

@@ -1,11 +1,11 @@
 """Dead letters in memory, for whoever shows them or has their messages given again."""
 
-from tocsin_contracts import (
+from tocsin_contracts import RunId
+from tocsin_contracts.operations import (
     DeadLetter,
     DeadLetterDiscarded,
     DeadLetterPage,
     DeadLetterReplayed,
-    RunId,
 )
 from tocsin_kit.parked import NotReplayedError, UnknownLetterError
 from tocsin_testing.build import NOW, RUN

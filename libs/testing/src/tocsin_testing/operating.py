@@ -3,14 +3,15 @@
 from datetime import timedelta
 from typing import Any, Protocol
 
-from tocsin_contracts import (
+from tocsin_contracts import RunId
+from tocsin_contracts.operations import (
     DeadLetter,
     DeadLetterDiscarded,
     DeadLetterPage,
     DeadLetterReplayed,
-    RunId,
+    EscalateView,
+    RerunView,
 )
-from tocsin_contracts.operations import EscalateView, RerunView
 from tocsin_contracts.outcomes import (
     OutcomesTotal,
     OutcomesView,

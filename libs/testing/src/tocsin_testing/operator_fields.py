@@ -7,16 +7,18 @@ from tocsin_contracts import (
     BudgetExhausted,
     BudgetExtended,
     BudgetScope,
-    DeadLetterDiscarded,
-    DeadLetterReplayed,
     Event,
     Exhausted,
     Measure,
-    RunEscalationRequested,
     RunId,
-    RunRerun,
 )
 from tocsin_contracts.configuring import ConfigChanged
+from tocsin_contracts.operations import (
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
+    RunEscalationRequested,
+    RunRerun,
+)
 from tocsin_contracts.outcomes import Rateable, Rated
 from tocsin_testing.values import Fields
 

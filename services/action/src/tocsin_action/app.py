@@ -38,9 +38,9 @@ from tocsin_contracts import (
     ProposalDropped,
     PullRequestFound,
     RunCancelRequested,
-    RunEscalationRequested,
     RunState,
 )
+from tocsin_contracts.operations import RunEscalationRequested
 from tocsin_gitops import config, forges, secrets
 from tocsin_gitops.config import GitOps
 from tocsin_gitops.repositories import repositories

@@ -14,10 +14,10 @@ from tocsin_contracts import (
     InvestigationInconclusive,
     PlanDrafted,
     RunEscalated,
-    RunEscalationRequested,
     RunFinished,
     RunState,
 )
+from tocsin_contracts.operations import RunEscalationRequested
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.errors import TransientError
 from tocsin_kit.run_view import Run

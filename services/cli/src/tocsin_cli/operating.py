@@ -6,8 +6,14 @@ from pathlib import Path
 
 from tocsin_cli.client import Gateway
 from tocsin_cli.commands.connect import access
-from tocsin_contracts import DeadLetter, DeadLetterDiscarded, DeadLetterPage, DeadLetterReplayed
-from tocsin_contracts.operations import EscalateView, RerunView
+from tocsin_contracts.operations import (
+    DeadLetter,
+    DeadLetterDiscarded,
+    DeadLetterPage,
+    DeadLetterReplayed,
+    EscalateView,
+    RerunView,
+)
 
 LETTERS = "/api/v1/deadletters"
 

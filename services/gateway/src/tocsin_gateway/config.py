@@ -7,9 +7,9 @@ from typing import Annotated, Any, Protocol
 from fastapi import APIRouter, Depends
 from pydantic import ValidationError
 
-from tocsin_contracts import NO_RUN
 from tocsin_contracts.base import Value
 from tocsin_contracts.configuring import ConfigChanged
+from tocsin_contracts.operations import NO_RUN
 from tocsin_contracts.roles import Role
 from tocsin_gateway.access import Principal, needs
 from tocsin_gateway.ports import Publisher

@@ -5,7 +5,12 @@ from typing import Annotated, Protocol
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, Field
 
-from tocsin_contracts import DeadLetter, DeadLetterDiscarded, DeadLetterPage, DeadLetterReplayed
+from tocsin_contracts.operations import (
+    DeadLetter,
+    DeadLetterDiscarded,
+    DeadLetterPage,
+    DeadLetterReplayed,
+)
 from tocsin_contracts.roles import Role
 from tocsin_gateway.access import Principal, needs
 from tocsin_gateway.refusals import RefusedError

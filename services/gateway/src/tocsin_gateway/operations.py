@@ -5,8 +5,8 @@ from typing import Annotated, Protocol
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
-from tocsin_contracts import RunEscalationRequested, RunId, RunRerun, RunState
-from tocsin_contracts.operations import EscalateView, RerunView
+from tocsin_contracts import RunId, RunState
+from tocsin_contracts.operations import EscalateView, RerunView, RunEscalationRequested, RunRerun
 from tocsin_contracts.roles import Role
 from tocsin_gateway import refusals
 from tocsin_gateway.access import Principal, needs

@@ -18,8 +18,6 @@ from tocsin_contracts import (
     ApprovalRequested,
     BudgetExhausted,
     BudgetExtended,
-    DeadLetterDiscarded,
-    DeadLetterReplayed,
     Event,
     ForgeEventReceived,
     HypothesisFormed,
@@ -33,9 +31,7 @@ from tocsin_contracts import (
     PullRequestMerged,
     RunCancelRequested,
     RunEscalated,
-    RunEscalationRequested,
     RunFinished,
-    RunRerun,
     RunSuperseded,
     StormEnded,
     StormStarted,
@@ -43,6 +39,12 @@ from tocsin_contracts import (
 from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested
 from tocsin_contracts.chat import ChatAnswered, ChatAsked
 from tocsin_contracts.configuring import ConfigChanged
+from tocsin_contracts.operations import (
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
+    RunEscalationRequested,
+    RunRerun,
+)
 from tocsin_contracts.outcomes import Rated
 from tocsin_contracts.views import TimelineEntry
 from tocsin_gateway import pulls

@@ -9,7 +9,7 @@ from tocsin_cli.commands.options import Data, GatewayUrl, Json, Token
 from tocsin_cli.operating import Operator, operated
 from tocsin_cli.terminal import aligned, one_line, plain, show
 from tocsin_cli.workspace import DEFAULT
-from tocsin_contracts import DeadLetter
+from tocsin_contracts.operations import DeadLetter
 
 Number = Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Of the letter.")]
 

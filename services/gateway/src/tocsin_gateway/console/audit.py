@@ -14,19 +14,21 @@ from tocsin_contracts import (
     ApprovalGranted,
     ApprovalRecorded,
     BudgetExtended,
-    DeadLetterDiscarded,
-    DeadLetterReplayed,
     Decision,
     Event,
     PullRequestClosed,
     PullRequestMerged,
     RunCancelRequested,
-    RunEscalationRequested,
     RunId,
-    RunRerun,
 )
 from tocsin_contracts.amending import AmendmentRequested
 from tocsin_contracts.configuring import ConfigChanged
+from tocsin_contracts.operations import (
+    DeadLetterDiscarded,
+    DeadLetterReplayed,
+    RunEscalationRequested,
+    RunRerun,
+)
 from tocsin_contracts.outcomes import Rated
 from tocsin_gateway import telling
 from tocsin_gateway.console.search import known

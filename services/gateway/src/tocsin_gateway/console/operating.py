@@ -5,7 +5,7 @@ from typing import Protocol
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from tocsin_contracts import (
+from tocsin_contracts.operations import (
     DeadLetter,
     DeadLetterDiscarded,
     DeadLetterPage,
