@@ -1,11 +1,6 @@
 """What operators ask of the gateway: dead letters, runs begun anew or taken over, what happens."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-
 from tocsin_cli.client import Gateway
-from tocsin_cli.commands.connect import access
 from tocsin_contracts.operations import (
     DeadLetter,
     DeadLetterDiscarded,
@@ -56,19 +51,3 @@ class Operator(Gateway):
         """Return the report of a run in a format."""
         path = f"/api/v1/runs/{run_id}/report"
         return (await self._send("GET", path, params={"format": form})).text
-
-
-def operated(
-    ask: Callable[[Operator], Awaitable[None]],
-    data: Path,
-    gateway_url: str | None,
-    token: str | None,
-) -> None:
-    """Ask what operators may, and close the connection whatever happens."""
-    known = access(data, gateway_url, token)
-
-    async def run() -> None:
-        async with Operator(known) as client:
-            await ask(client)
-
-    asyncio.run(run())

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tocsin_cli.commands.operated import operated
 from tocsin_cli.commands.options import Data, GatewayUrl, Json, Token
-from tocsin_cli.operating import Operator, operated
+from tocsin_cli.operating import Operator
 from tocsin_cli.terminal import aligned, one_line, plain, show
 from tocsin_cli.workspace import DEFAULT
 from tocsin_contracts.operations import DeadLetter

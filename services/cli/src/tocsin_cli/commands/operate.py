@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tocsin_cli.commands.operated import operated
 from tocsin_cli.commands.options import Data, GatewayUrl, Json, RunId, Token
 from tocsin_cli.hints import command
-from tocsin_cli.operating import Operator, operated
+from tocsin_cli.operating import Operator
 from tocsin_cli.terminal import one_line, plain, show
 from tocsin_cli.workspace import DEFAULT
 
