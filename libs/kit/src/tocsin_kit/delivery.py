@@ -13,9 +13,12 @@ from structlog.contextvars import bound_contextvars
 from tocsin_kit import logging
 from tocsin_kit.errors import NotYetError, PermanentError, TransientError
 from tocsin_kit.heartbeat import Vitals
+from tocsin_kit.metrics import Counter
 
 BACKOFF = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before a message that met a bug is given again."""
+
+GIVEN_UP = Counter("tocsin_messages_parked_total", "Messages that became dead letters.")
 
 Park = Callable[[StreamMessage[Any], str], Awaitable[None]]
 log = logging.get(__name__)
@@ -74,6 +77,7 @@ async def _parked(park: Park, msg: StreamMessage[Any], cause: str) -> None:
     log.error("delivery.message_parked", cause=cause, subject=msg.raw_message.subject)
     try:
         await park(msg, cause)
+        GIVEN_UP.inc()
     except Exception as error:
         delay = error.retry_in if isinstance(error, TransientError) else BACKOFF[-1]
         log.exception("delivery.not_parked_yet", retry_in=delay)

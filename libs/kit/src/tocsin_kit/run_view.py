@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 
-from tocsin_contracts import BY_TOPIC, Event, RunId, RunState
+from tocsin_contracts import BY_TOPIC, OPEN_STATES, Event, RunId, RunState
 from tocsin_kit import keys, logging
 from tocsin_kit.clock import from_millis
 from tocsin_kit.store import text_fields, translated
@@ -49,6 +49,15 @@ class Run:
         return found if isinstance(found, event_type) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The open runs that are in one state, and when the one that moved least recently did."""
+
+    state: RunState
+    runs: int
+    oldest: datetime
+
+
 class RunReader:
     """Reads the records that services commit."""
 
@@ -78,6 +87,23 @@ class RunReader:
             if (not ids and state is None) or len(found) >= limit:
                 break
         return found[:limit]
+
+    async def standing(self) -> list[Standing]:
+        """Return how many of the newest 10,000 runs are in each open state; none is left out."""
+        moved: dict[RunState, list[int]] = {}
+        for first in range(0, LOOKED_THROUGH, PAGE):
+            async with translated("look where runs are"):
+                page: list[Any] = await self._client.zrevrange(keys.runs(), first, first + PAGE - 1)
+                pipe = self._client.pipeline(transaction=False)
+                for run_id in page:
+                    pipe.hmget(keys.run(str(run_id)), ["state", "updated"])
+                records = await pipe.execute() if page else []
+            for state, updated in records:
+                if state in OPEN_STATES and updated:
+                    moved.setdefault(RunState(state), []).append(int(updated))
+            if len(page) < PAGE:
+                break
+        return [Standing(s, len(at), from_millis(str(min(at)))) for s, at in moved.items()]
 
     async def _ids(self, first: int, after: int, state: RunState | None) -> list[RunId]:
         async with translated("list runs"):

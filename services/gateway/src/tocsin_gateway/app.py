@@ -16,9 +16,9 @@ from tocsin_gateway.proxies import Proxies
 from tocsin_gateway.settings import Settings
 from tocsin_kit import approvals
 from tocsin_kit.feed import Feed
+from tocsin_kit.gauges import Gauges
 from tocsin_kit.late_news import LateNews
 from tocsin_kit.outbox import Outbox
-from tocsin_kit.parked import Parked
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
 from tocsin_kit.status import Status
@@ -33,10 +33,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     sessions = Sessions(_access(settings), settings.session_hours, https=settings.https)
     feed = Feed.of(parts.bus)
     hub, books = Hub(feed), Books(feed)
-    statuses = Status(parts.redis, parts.bus)
-    letters = Parked.of(
-        parts.bus, parts.redis, producer=settings.service, ttl_days=settings.run_ttl_days
-    )
+    statuses, letters = Status(parts.redis, parts.bus), operating.letters_of(settings, parts)
     operators, outcomes = operating.operations_of(settings, parts), assembly.outcomes_of(parts)
     tallies, news = Tallies(parts.redis), LateNews(parts.redis)
     records = approvals.Approvals(parts.redis, outbox)
@@ -63,7 +60,10 @@ def build(flags: Sequence[str] = ()) -> Service:
         port=settings.gateway_port,
         parts=parts,
         http=site.beside(app, console, https=settings.https),
-        background=[lambda: outbox.keep_flushing(settings.republish_seconds), hub.run, books.run],
+        background=[
+            *(hub.run, books.run, Gauges(statuses.look, parts.reader.standing).run),
+            lambda: outbox.keep_flushing(settings.republish_seconds),
+        ],
     )
 
 

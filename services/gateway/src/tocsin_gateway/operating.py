@@ -24,6 +24,13 @@ def operations_of(settings: Settings, parts: Parts) -> Operations:
     return Operations(parts.reader, reruns, parts.bus)
 
 
+def letters_of(settings: Settings, parts: Parts) -> Parked:
+    """Return what shows dead letters and gives them again."""
+    return Parked.of(
+        parts.bus, parts.redis, producer=settings.service, ttl_days=settings.run_ttl_days
+    )
+
+
 def areas(api: Api, letters: Parked, operators: Operations) -> tuple[APIRouter, ...]:
     """Return the routes of dead letters, of runs that are begun anew or taken over, of reports."""
     return (

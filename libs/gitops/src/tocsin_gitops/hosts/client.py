@@ -16,6 +16,7 @@ from tocsin_gitops.hosts.tokens import Tokens
 from tocsin_gitops.providers import HostType, Provider
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.errors import PermanentError, TocsinError, TransientError
+from tocsin_kit.metrics import Counter
 from tocsin_kit.redaction import Redactor
 
 CONNECT_SECONDS, STALL_SECONDS, MOST_SECONDS = 10.0, 30.0, 60.0
@@ -31,6 +32,12 @@ _HEADERS = {
     }
 }
 _PLAIN = {"accept": "application/json"}
+
+TROUBLE = Counter(
+    "tocsin_forge_trouble_total",
+    "Questions that a forge did not answer, or refused.",
+    ("host", "end"),
+)
 
 Params = Mapping[str, str | int]
 T = TypeVar("T")
@@ -79,6 +86,8 @@ class ForgeClient:
         self._transport = transport
         self._writing = asyncio.Lock()
         self._me = ""
+        for end in ("away", "refused"):
+            TROUBLE.labels(provider.host, end)  # from zero on: the first is an increase too
 
     async def me(self, repository: str) -> str:
         """Return the host's id of the account that we write as."""
@@ -101,6 +110,19 @@ class ForgeClient:
             return await self._ask(shape, repository, method, path, json=body)
 
     async def _ask(
+        self, shape: type[T], repository: str, method: str, path: str, **content: Any
+    ) -> T:
+        """Ask, and count what an operator should hear of: what is not there is an answer too."""
+        try:
+            return await self._answer(shape, repository, method, path, **content)
+        except (failures.NotFoundError, failures.ConflictError):
+            raise
+        except TocsinError as error:
+            end = "away" if isinstance(error, TransientError) else "refused"
+            TROUBLE.labels(self.provider.host, end).inc()
+            raise
+
+    async def _answer(
         self, shape: type[T], repository: str, method: str, path: str, **content: Any
     ) -> T:
         asked = f"{self.provider.host}: {method} {path}"

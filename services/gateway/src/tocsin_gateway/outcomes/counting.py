@@ -6,6 +6,8 @@ from tocsin_kit.metrics import Counter, Histogram
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 ENDED = Counter("tocsin_runs_ended_total", "Runs that ended.", ["source", "outcome"])
 ANSWERED = Counter("tocsin_plans_answered_total", "Plans that people settled.", ["answer"])
+for _answer in PlanAnswer:
+    ANSWERED.labels(_answer.value)  # from zero on: the first of a kind is an increase too
 OPENED = Counter("tocsin_fixes_opened_total", "Runs that led to a pull request.")
 MERGED = Counter("tocsin_fixes_merged_total", "Runs whose pull request was merged.")
 REVERTED = Counter("tocsin_fixes_reverted_total", "Runs whose fix was undone by a merge.")
