@@ -5,7 +5,7 @@ import stat
 import zipfile
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tocsin_contracts.chat import MOST_ATTACHED, AttachmentKind
@@ -34,6 +34,17 @@ def encrypted():
     data[6] |= 1
     data[data.index(b"PK\x01\x02") + 8] |= 1
     return bytes(data)
+
+
+def misnamed():
+    return archive(("\u00e9.txt", "words")).replace("\u00e9".encode(), b"\xff\xfe")
+
+
+def crowded(entries):
+    """An archive of one file, whose directory names it again and again."""
+    packed = archive(("a", "words"))
+    at, end = packed.index(b"PK\x01\x02"), packed.index(b"PK\x05\x06")
+    return packed[:at] + packed[at:end] * entries + packed[end:]
 
 
 KINDS = {
@@ -68,6 +79,8 @@ TRAPS = {
     "too many files": (archive(*((f"{n}.txt", "x") for n in range(MOST_ATTACHED + 1))), "more"),
     "a bomb": (archive(("a.txt", b" " * 2_000_000 + b"x")), "times its size"),
     "a larger bomb": (archive(("a.txt", b" " * (uploads.MOST_BYTES + 9))), "unpacked"),
+    "too many entries": (crowded(uploads.MOST_ENTRIES + 1), "more than 1000 entries"),
+    "a name of odd bytes": (misnamed(), "cannot be read"),
     "half of one": (archive(("a.txt", "words"))[:-30], "cannot be read"),
     "a program": (b"\x7fELF\x02\x01\x01\xff\xfe", "no UTF-8"),
     "nothing": (b" \n", "is empty"),
@@ -88,6 +101,22 @@ def test_a_name_loses_what_nobody_can_see():
     ((about, _),) = taken("a\u202etxt\n.exe" + "x" * 400, b"words")
     assert about.name.startswith("atxt .exe")
     assert len(about.name) == 200
+
+
+WHOLE = archive(("a.txt", "words"), ("b/\u00e9.txt", "more words"))
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.integers(4, len(WHOLE) - 1), st.integers(0, 255)), max_size=6))
+def test_whatever_bytes_of_an_archive_are_wrong_it_is_taken_or_refused(wrong):
+    data = bytearray(WHOLE)
+    for at, byte in wrong:
+        data[at] = byte
+    try:
+        found = taken("x", bytes(data))
+    except BadFileError:
+        return
+    assert sum(about.size for about, _ in found) <= uploads.MOST_BYTES
 
 
 @given(st.binary(max_size=400), st.text(max_size=40))

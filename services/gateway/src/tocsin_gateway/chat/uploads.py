@@ -3,6 +3,7 @@
 import hashlib
 import io
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -27,8 +28,17 @@ _IMAGES = (
     (b"RIFF", b"WEBP", "image/webp"),
 )
 _BINARY = b"\x00"
+_ENTRY, MOST_ENTRIES = b"PK\x01\x02", 1000
+"""What the directory of an archive writes before each entry: reading 200,000 takes seconds."""
+
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(RuntimeError, EOFError, OSError, ValueError, IndexError),
+)
+"""What reading an archive raises of which any byte may be wrong."""
 
 Taken = tuple[Attachment, bytes]
 
@@ -49,6 +59,8 @@ def taken(name: str, data: bytes) -> list[Taken]:
 
 
 def _unpacked(data: bytes) -> Iterator[Taken]:
+    if data.count(_ENTRY) > MOST_ENTRIES:
+        raise BadFileError(f"the archive has more than {MOST_ENTRIES} entries")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [one for one in archive.infolist() if not one.is_dir()]
@@ -59,7 +71,7 @@ def _unpacked(data: bytes) -> Iterator[Taken]:
                 content = _read(archive, entry, room)
                 room -= len(content)
                 yield _file(entry.filename, content)
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
+    except _UNREADABLE as error:
         raise BadFileError(f"the archive cannot be read: {type(error).__name__}") from None
 
 
