@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from faststream import AckPolicy, StreamMessage
@@ -10,7 +11,7 @@ from nats.errors import Error as NatsError
 from pydantic import BaseModel, ValidationError
 
 from tocsin_contracts import Event, LiveEvent, RunId
-from tocsin_kit import logging
+from tocsin_kit import denials, logging
 from tocsin_kit.client_errors import ClientErrors
 from tocsin_kit.delivery import delivery
 from tocsin_kit.errors import PermanentError
@@ -18,6 +19,7 @@ from tocsin_kit.heartbeat import Vitals
 from tocsin_kit.metrics import Counter
 from tocsin_kit.moves import ANY, Move
 from tocsin_kit.publishing import Publisher
+from tocsin_kit.rights import inbox
 from tocsin_kit.runs import RunStore
 from tocsin_kit.settings import ServiceSettings
 from tocsin_kit.timers import Timer
@@ -58,13 +60,15 @@ class Bus:
         self._settings = settings
         self._moves_runs = moves_runs
         self._known = {consumer.durable: consumer for consumer in CONSUMERS}
-        self._errors = ClientErrors(_log_error)
+        self._errors = ClientErrors(partial(denials.tell, user=denials.user_of(settings.nats_url)))
+        self._inbox = inbox(self._service)
         self._publisher = Publisher()
         self.vitals = Vitals()
         self._work = Work(self._service, runs, self.publish, settings.lease_seconds / 3)
         self.broker = NatsBroker(
             settings.nats_url,
             name=f"tocsin-{self._service}",
+            inbox_prefix=self._inbox,
             max_reconnect_attempts=-1,
             reconnect_time_wait=cast("int", 0.5),
             ping_interval=2,
@@ -188,6 +192,7 @@ class Bus:
                 self._known[name].subject,
                 stream=JStream(self._known[name].stream, declare=False),
                 durable=name,
+                inbox_prefix=f"{self._inbox}.".encode(),
                 pull_sub=PullSub(batch_size=1, timeout=PULL_SECONDS),
                 ack_policy=AckPolicy.NACK_ON_ERROR,
                 decoder=_decoder(model),
@@ -232,10 +237,6 @@ def _decoder(model: type[M]) -> Callable[[StreamMessage[Any]], Awaitable[M]]:
             ) from None
 
     return decode
-
-
-def _log_error(error: Exception) -> None:
-    log.warning("bus.client_error", error=repr(error))
 
 
 async def _log_disconnect() -> None:

@@ -12,6 +12,7 @@ from nats.js.api import ConsumerConfig, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
 from tocsin_kit.errors import PermanentError, TransientError
+from tocsin_kit.redaction import Redactor
 from tocsin_kit.topology import CONSUMERS, STREAMS, Consumer, consumer_config
 
 STREAM_FIELDS = (
@@ -38,12 +39,13 @@ async def ensure(
     Something that exists with other settings is drift: it is refused with every difference named,
     unless `accept` says that it should be changed to ours.
     """
+    place = Redactor().text(nats_url)
     async with connected(nats_url) as client:
         owner = _Owner(client.jetstream(timeout=10), accept=accept, replicas=replicas)
         try:
             return await owner.all(ack_wait)
         except APIError as error:
-            raise PermanentError(f"NATS at {nats_url!r} refuses it: {error.description}") from error
+            raise PermanentError(f"NATS at {place!r} refuses it: {error.description}") from error
 
 
 @asynccontextmanager
@@ -59,7 +61,8 @@ async def connected(nats_url: str) -> AsyncIterator[Client]:
             error_cb=_raised_anyway,
         )
     except (OSError, NatsError) as error:
-        raise TransientError(f"NATS at {nats_url!r} does not answer: {error}") from error
+        place = Redactor().text(nats_url)
+        raise TransientError(f"NATS at {place!r} does not answer: {error}") from error
     try:
         yield client
     finally:

@@ -46,6 +46,11 @@ class Stored:
     ticket: str = ""
 
 
+async def left_to_others(event: Event) -> None:
+    """Publish nothing: those who may publish it find it in the outbox and do."""
+    raise TransientError(f"{event.topic} of run {event.run_id!r} is told by whoever may tell it")
+
+
 class Outbox:
     """The events of one owner that may not have reached the bus yet."""
 

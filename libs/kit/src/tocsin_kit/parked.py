@@ -18,6 +18,7 @@ from tocsin_kit.bus import Bus
 from tocsin_kit.clock import Clock, SystemClock
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.letters import Letter, Letters
+from tocsin_kit.publishes import SEALED
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.run_records import Reopening, ReopenVerdict, RunRecords
 from tocsin_kit.timers import Timer
@@ -177,6 +178,11 @@ def _message(letter: Letter, now: datetime) -> Event | Timer:
             return timer.model_copy(update={"due_at": now})
         if kind is None:
             raise NotReplayedError(f"nobody reads {letter.topic!r} in this version")
+        if kind in SEALED:
+            raise NotReplayedError(
+                f"only action may say {letter.topic!r}: if people have to hear of it, tell them "
+                f"yourself, and discard the letter"
+            )
         return kind.model_validate_json(letter.body)
     except ValidationError as error:
         raise NotReplayedError(

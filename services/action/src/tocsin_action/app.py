@@ -51,7 +51,7 @@ from tocsin_kit.freezes import Freezes
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.issues import Issues
 from tocsin_kit.moves import OPEN, move
-from tocsin_kit.outbox import Outbox
+from tocsin_kit.outbox import Outbox, left_to_others
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
 from tocsin_kit.steering import Steering
@@ -158,8 +158,8 @@ def answering(
 
 
 def decisions(parts: Parts) -> approvals.Approvals:
-    """Return the records of approvals, with the outbox that tells of their decisions."""
-    outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
+    """Return the records of approvals. What a rule decides, gateway and notifier tell of."""
+    outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, left_to_others)
     return approvals.Approvals(parts.redis, outbox)
 
 

@@ -6,16 +6,17 @@ import os
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 from tocsin_cli import children
 from tocsin_cli.settings import Settings
 from tocsin_cli.supervisor import Service, Sink, Supervisor
 from tocsin_cli.workspace import Tokens, Up, Workspace
 from tocsin_cli.world import World
+from tocsin_kit import publishes
 from tocsin_kit.embedded import NatsServer, ValkeyServer
 from tocsin_kit.ensure import ensure
+from tocsin_kit.errors import PermanentError
 from tocsin_kit.processes import LOOPBACK, free_ports
 
 SERVICES = ("ingest", "rca", "validation", "action", "notifier", "gateway")
@@ -42,11 +43,15 @@ _ONLY_FOR = {
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The bus and the store, and the processes of those that are ours."""
+    """The bus and the store, and the processes of those that are ours.
+
+    `own` are settings of single services: where each connects under its own name.
+    """
 
     nats_url: str
     redis_url: str
     pids: Mapping[str, int]
+    own: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -57,19 +62,21 @@ async def running(
     *,
     usual: Mapping[str, int] = USUAL_PORTS,
     only: Sequence[str] = SERVICES,
+    secure: bool = False,
 ) -> AsyncIterator[Up]:
     """Start everything, yield when every service is ready, and leave nothing running.
 
     `only` these services are started; the addresses of others lead nowhere.
 
     Servers are started only for what TOCSIN_NATS_URL and TOCSIN_REDIS_URL do not name. A service
-    listens at its usual port if that is free.
+    listens at its usual port if that is free. With `secure` each service has a password of its own
+    for both servers, and may do there what it needs; then both have to be ours.
     """
     children.prepare()
     settings = Settings.load()
     tokens = workspace.tokens()
     with ExitStack() as servers:
-        engines = _engines(settings, workspace.folder, servers)
+        engines = _engines(settings, workspace, servers, secure=secure)
         await asyncio.gather(
             ensure(engines.nats_url, ack_wait=settings.ack_wait),
             asyncio.to_thread(children.warm_up),
@@ -78,7 +85,7 @@ async def running(
         environment = _environment(engines, tokens, listens) | world.environment()
         for name, line in moved(usual, listens, environment):
             sink(name, line)
-        services = [_service(name, environment) for name in only]
+        services = [_service(name, {**environment, **engines.own.get(name, {})}) for name in only]
         async with Supervisor(services, sink) as supervisor:
             await supervisor.ready(READY_SECONDS)
             up = Up(
@@ -92,17 +99,40 @@ async def running(
             yield up
 
 
-def _engines(settings: Settings, data: Path, stack: ExitStack) -> Engines:
+def _engines(
+    settings: Settings, workspace: Workspace, stack: ExitStack, *, secure: bool
+) -> Engines:
+    if secure:
+        return _secured(settings, workspace, stack)
     given = settings.model_fields_set
     engines = Engines(settings.nats_url, settings.redis_url, {})
     if "nats_url" not in given:
-        nats = stack.enter_context(NatsServer(data / "nats"))
+        nats = stack.enter_context(NatsServer(workspace.folder / "nats"))
         engines = replace(engines, nats_url=nats.url, pids={nats.name: nats.pid or 0})
     if "redis_url" not in given:
-        valkey = stack.enter_context(ValkeyServer(data / "valkey"))
+        valkey = stack.enter_context(ValkeyServer(workspace.folder / "valkey"))
         pids = {**engines.pids, valkey.name: valkey.pid or 0}
         engines = replace(engines, redis_url=valkey.url, pids=pids)
     return engines
+
+
+def _secured(settings: Settings, workspace: Workspace, stack: ExitStack) -> Engines:
+    if named := settings.model_fields_set & {"nats_url", "redis_url"}:
+        raise PermanentError(
+            f"--secure is for servers that are started here, and TOCSIN_{min(named).upper()} names "
+            "another: unset it, or give that server users of its own (docs/security.md)"
+        )
+    passwords, prefix = workspace.passwords(), settings.redis_prefix
+    nats = stack.enter_context(NatsServer(workspace.folder / "nats", passwords=passwords))
+    valkey = stack.enter_context(
+        ValkeyServer(workspace.folder / "valkey", passwords=passwords, prefix=prefix)
+    )
+    own = {
+        who.value: {"TOCSIN_NATS_URL": nats.url_of(who), "TOCSIN_REDIS_URL": valkey.url_of(who)}
+        for who in publishes.SERVICES
+    }
+    pids = {nats.name: nats.pid or 0, valkey.name: valkey.pid or 0}
+    return Engines(nats.url, valkey.url, pids, own)
 
 
 def _environment(engines: Engines, tokens: Tokens, listens: Mapping[str, str]) -> dict[str, str]:

@@ -10,14 +10,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, RootModel, ValidationError
 
 from tocsin_contracts import Value
 from tocsin_kit.errors import PermanentError
+from tocsin_kit.publishes import Identity
 
 DEFAULT = Path(".tocsin")
 
-V = TypeVar("V", bound=Value)
+V = TypeVar("V", bound=BaseModel)
+
+
+class Passwords(RootModel[dict[Identity, str]]):
+    """With what each identity logs in at bus and store."""
+
+    root: dict[Identity, str] = Field(repr=False)
 
 
 class Tokens(Value):
@@ -44,6 +51,7 @@ class Workspace:
         self.folder = folder.absolute()
         self._lock = self.folder / "lock"
         self.tokens_file = self.folder / "tokens.json"
+        self.passwords_file = self.folder / "passwords.json"
         self._up = self.folder / "up.json"
 
     @contextmanager
@@ -89,6 +97,13 @@ class Workspace:
             made = {name: secrets.token_urlsafe(32) for name in Tokens.model_fields}
             self._write(self.tokens_file, json.dumps(made))
         return self._read(self.tokens_file, Tokens)
+
+    def passwords(self) -> dict[Identity, str]:
+        """Return the password of each identity at bus and store, made and kept like the tokens."""
+        if not self.passwords_file.exists():
+            made = {who.value: secrets.token_urlsafe(32) for who in Identity}
+            self._write(self.passwords_file, json.dumps(made))
+        return self._read(self.passwords_file, Passwords).root
 
     def announce(self, up: Up) -> None:
         """Say where everything is, for commands in other terminals."""

@@ -29,7 +29,7 @@ from tocsin_kit.freezes import Freezes
 from tocsin_kit.graphs import Subgraph, saver
 from tocsin_kit.issues import Issues
 from tocsin_kit.moves import move
-from tocsin_kit.outbox import Outbox
+from tocsin_kit.outbox import Outbox, left_to_others
 from tocsin_kit.parts import Parts
 from tocsin_kit.service import Service
 from tocsin_mcp.servers import Servers
@@ -100,7 +100,7 @@ def means(settings: Settings, parts: Parts) -> Means:
 
 def decisions(parts: Parts) -> approvals.Approvals:
     """Return the records of approvals, which validation only reads."""
-    outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, parts.bus.publish)
+    outbox = Outbox(parts.redis, approvals.OWNER, approvals.read, left_to_others)
     return approvals.Approvals(parts.redis, outbox)
 
 

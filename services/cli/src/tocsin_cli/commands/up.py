@@ -51,6 +51,11 @@ def up(
         list[str] | None,
         typer.Option("--env", metavar="KEY=VALUE", help="A setting for the services; repeatable."),
     ] = None,
+    *,
+    secure: Annotated[
+        bool,
+        typer.Option("--secure", help="Give each service its own password and rights."),
+    ] = False,
 ) -> None:
     """Start every service on this machine and show what they do, until Ctrl-C."""
     given = settings(env or ())
@@ -58,7 +63,7 @@ def up(
     if wrong:
         raise UsageError(f"--env: {wrong[0]}")
     os.environ.update(given)
-    asyncio.run(_run(Workspace(data), World(gitops=gitops, snapshot=snapshot)))
+    asyncio.run(_run(Workspace(data), World(gitops=gitops, snapshot=snapshot), secure=secure))
 
 
 def settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -69,7 +74,7 @@ def settings(pairs: Sequence[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-async def _run(workspace: Workspace, world: World) -> None:
+async def _run(workspace: Workspace, world: World, *, secure: bool) -> None:
     cancel_on_signal()
     console = Console()
     log = ConsoleLog(console)
@@ -79,7 +84,7 @@ async def _run(workspace: Workspace, world: World) -> None:
             log("tocsin", note)
         settled = world.settled(workspace.folder)
         with contextlib.suppress(asyncio.CancelledError):
-            async with stack.running(workspace, settled, log) as up:
+            async with stack.running(workspace, settled, log, secure=secure) as up:
                 show(console, *greeting(up, workspace, settled))
                 await asyncio.Event().wait()
         log("tocsin", "everything is stopped")
