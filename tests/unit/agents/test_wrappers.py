@@ -275,6 +275,26 @@ def test_no_configured_secret_is_in_what_a_tool_says(leak):
     assert [secret for secret in hidden if secret in text] == []
 
 
+def nested(levels):
+    data = 1
+    for _ in range(levels):
+        data = [data]
+    return data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{"x": "\ud800"}, {"\ud800": 1}, nested(300), 10**5000],
+    ids=["text", "key", "deep", "long"],
+)
+async def test_what_json_cannot_say_is_an_error_of_the_tool_and_of_nobody_else(data):
+    inner = RecordingTool("k8s.get", answer=ToolResult(status=Status.OK, data=data))
+    tool = await one(redacted(FixedToolset(inner), Redactor([SECRET])))
+    result = await tool.call({}, CONTEXT)
+    assert (result.status, result.data) == (Status.ERROR, None)
+    assert "not JSON" in ToolResult.model_validate_json(result.model_dump_json()).error
+
+
 async def test_the_error_and_the_progress_of_a_tool_hold_no_secret():
     heard = []
 

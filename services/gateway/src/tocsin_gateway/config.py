@@ -17,6 +17,7 @@ from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.clock import Clock
 from tocsin_kit.live_settings import Change, LiveSettings, checked
 from tocsin_kit.origins import Explained, Origin
+from tocsin_kit.untrusted import line
 
 _SECRETS = ("token", "secret", "password", "_keys", "webhook_url")
 _AUTHORITY = ("approv", "quorum", "role", "glass", "own_accounts", "forge_accounts", "proxy")
@@ -105,7 +106,7 @@ def _wanted(wish: Mapping[str, Any]) -> dict[str, str | None]:
     """Return each wished value as JSON; None for one that goes back to the start's."""
     if not wish:
         raise RefusedError(422, "nothing is changed", f"name one of: {', '.join(SETTABLE)}")
-    refused = [f"{name}: {_why_not(name)}" for name in wish if name not in SETTABLE]
+    refused = [f"{line(name)}: {_why_not(name)}" for name in wish if name not in SETTABLE]
     if refused:
         raise RefusedError(422, "; ".join(refused)[:1000], f"settable: {', '.join(SETTABLE)}")
     try:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Protocol, TypeVar
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
 from tocsin_contracts.chat import ChatMode
 from tocsin_contracts.roles import Role
@@ -23,6 +23,7 @@ from tocsin_gateway.access import Principal, needs
 from tocsin_gateway.refusals import RefusedError
 
 LIST_SECONDS = 15.0
+_JSON: TypeAdapter[Any] = TypeAdapter(Any)
 A = TypeVar("A", bound=BaseModel)
 
 Viewer = Annotated[Principal, Depends(needs(Role.VIEWER))]
@@ -54,6 +55,12 @@ class CallWish(BaseModel):
     tool: str = Field(pattern=r"^[a-z0-9_.-]{1,64}$")
     args: Mapping[str, Any] = Field(default={}, description="As the tool's schema wants them.")
     mode: ChatMode = ChatMode.ASK
+
+    @field_validator("args")
+    @classmethod
+    def _can_be_sent(cls, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        _JSON.dump_json(args)
+        return args
 
     @property
     def name(self) -> str:

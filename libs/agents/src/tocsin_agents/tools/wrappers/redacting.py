@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from tocsin_agents.tools import results
 from tocsin_agents.tools.port import Tool, ToolContext, ToolResult, Toolset
 from tocsin_agents.tools.wrappers.wrapping import Wrapped, WrappedTool
-from tocsin_kit.errors import TocsinError
+from tocsin_kit.errors import PermanentError, TocsinError
 from tocsin_kit.redaction import Redactor
 
 _JSON: TypeAdapter[Any] = TypeAdapter(Any)
@@ -21,8 +21,15 @@ def redacted(inner: Toolset, redactor: Redactor) -> Toolset:
 
 
 def masked(data: Any, redactor: Redactor) -> Any:
-    """Return plain JSON data with every secret masked, in the names of fields too."""
-    return redactor.value(_named(_JSON.dump_python(data, mode="json"), redactor))
+    """Return plain JSON data with every secret masked, in the names of fields too.
+
+    PermanentError for what JSON cannot say: half a character, or lists in lists without an end.
+    """
+    try:
+        plain = _JSON.validate_json(_JSON.dump_json(data))
+    except ValueError as error:
+        raise PermanentError(f"the data is not JSON: {error}; ask for something else") from None
+    return redactor.value(_named(plain, redactor))
 
 
 def _named(data: Any, redactor: Redactor) -> Any:
@@ -42,11 +49,12 @@ class _Masked(WrappedTool):
 
         try:
             result = await self._inner.call(arguments, replace(context, progress=progress))
+            data = masked(result.data, self._redactor)
         except TocsinError as error:
-            result = results.broken(error)
+            result, data = results.broken(error), None
         return result.model_copy(
             update={
-                "data": masked(result.data, self._redactor),
+                "data": data,
                 "error": self._redactor.text(result.error),
                 "message": self._redactor.text(result.message),
             }
