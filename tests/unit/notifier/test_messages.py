@@ -119,15 +119,15 @@ def test_a_pull_request_is_its_address():
 
 def test_what_needs_a_person_comes_with_all_that_was_seen():
     text = rendered(build.run_escalated(seen=("two pods restart", "no commit"))).text
-    assert text.splitlines() == ["Nobody knows the cause.", "- two pods restart", "- no commit"]
+    assert text.splitlines() == ["Nobody knows the cause.", "Seen: two pods restart", "Seen: no commit"]
 
 
 def test_of_much_that_was_seen_the_first_lines_are_told_and_the_rest_is_counted():
     seen = [f"line {number}" for number in range(12)]
     told = rendered(build.run_escalated(seen=tuple(seen))).text.splitlines()
-    assert told[1:] == [*(f"- {line}" for line in seen[:10]), "… 2 more"]
+    assert told[1:] == [*(f"Seen: {line}" for line in seen[:10]), "… 2 more"]
     told = rendered(build.run_escalated(seen=tuple(seen[:10]))).text.splitlines()
-    assert told[-1] == "- line 9"
+    assert told[-1] == "Seen: line 9"
 
 
 def test_who_takes_over_is_told_what_was_thought_what_was_ruled_out_and_what_failed():
@@ -146,7 +146,7 @@ def test_who_takes_over_is_told_what_was_thought_what_was_ruled_out_and_what_fai
         "Cause, 30% sure: A bad image.",
         f"Ruled out: {other.cause.value}, it starts elsewhere",
         f"Check {failed.check}: fail, no such field Look at it.",
-        "- no commit",
+        "Seen: no commit",
     ]
 
 

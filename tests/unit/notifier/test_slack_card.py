@@ -80,7 +80,7 @@ def test_a_question_shows_what_an_approver_needs_in_ten_seconds():
     for part in (
         "[CRITICAL] KubeContainerOOMKilled · payments/payments-api",
         "Waiting for a decision",
-        "Container api was killed at its memory limit of 128Mi.\\nConfidence 95%, "
+        "Cause: Container api was killed at its memory limit of 128Mi.\\nConfidence 95%, "
         "1 of 2 checks passed.",
         "*Repository*\\nshop/platform-gitops",
         "*Change*\\nlimits.memory of api 128Mi → 256Mi",

@@ -167,7 +167,7 @@ def _question(event: ApprovalRequested) -> str:
     place = f"Repository {plan.target.repo}, file {plan.target.file}, risk {plan.risk.value}."
     return "\n".join(
         [
-            _said(finding.summary),
+            _said(f"Cause: {finding.summary}"),
             f"Confidence {finding.confidence:.0%}, {passed} of {len(plan.checks)} checks passed.",
             _said(place),
             *([_said(_frozen(event.freeze))] if event.freeze else []),

@@ -29,7 +29,7 @@ def known(ended: RunEscalated | RunFinished, run: Run | None) -> Iterator[str]:
     yield from (_ruled_out(one) for one in _rejections(run))
     yield from (_failed(check) for check in _checks(ended, run) if not _passed(check))
     seen = ended.seen if isinstance(ended, RunEscalated) else ()
-    yield from (f"- {one}" for one in seen[:SEEN])
+    yield from (f"Seen: {one}" for one in seen[:SEEN])
     if len(seen) > SEEN:
         yield f"… {len(seen) - SEEN} more"
 

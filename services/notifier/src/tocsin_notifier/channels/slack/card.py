@@ -126,9 +126,8 @@ def _cause(hypothesis: Hypothesis | None, asked: ApprovalRequested | None) -> It
     if hypothesis is None:
         return
     finding = hypothesis.finding
-    told = (
-        f"{escaped(line(finding.summary, SENTENCE), SENTENCE)}\nConfidence {finding.confidence:.0%}"
-    )
+    summary = escaped(line(f"Cause: {finding.summary}", SENTENCE), SENTENCE)
+    told = f"{summary}\nConfidence {finding.confidence:.0%}"
     if asked:
         checks = asked.plan.checks
         passed = sum(check.verdict is CheckVerdict.PASS for check in checks)
