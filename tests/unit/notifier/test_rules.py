@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from tocsin_contracts import EVENTS, Severity
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.notices import Told
+from tocsin_kit.secret_refs import SecretRef
 from tocsin_notifier import app
 from tocsin_notifier.addressing import Addressing
-from tocsin_notifier.rules.options import EmailOptions, Secret
+from tocsin_notifier.rules.options import EmailOptions
 from tocsin_notifier.rules.quiet import LONGEST, TO_DECIDE, Quiet
 from tocsin_notifier.rules.routes import About, Route, about
 from tocsin_notifier.rules.standing import Standing, standing
@@ -250,14 +251,14 @@ def test_p6_a_secret_that_is_not_there_stops_the_start_and_says_whose_and_where(
 ):
     monkeypatch.delenv("TEAMS_URL", raising=False)
     with pytest.raises(PermanentError, match="channel 'a': environment variable 'TEAMS_URL'"):
-        Secret(env="TEAMS_URL").read("channel 'a'")
+        SecretRef(env="TEAMS_URL").read("channel 'a'")
     with pytest.raises(PermanentError, match="channel 'a': cannot read file"):
-        Secret(file=tmp_path / "none").read("channel 'a'")
+        SecretRef(file=tmp_path / "none").read("channel 'a'")
 
 
 def test_a_secret_is_read_from_a_variable_or_a_file(monkeypatch, tmp_path):
     monkeypatch.setenv("TEAMS_URL", "s3cret")
     (tmp_path / "url").write_text("s3cret\n")
-    read = [Secret(env="TEAMS_URL").read("x"), Secret(file=tmp_path / "url").read("x")]
+    read = [SecretRef(env="TEAMS_URL").read("x"), SecretRef(file=tmp_path / "url").read("x")]
     assert [one.get_secret_value() for one in read] == ["s3cret", "s3cret"]
     assert "s3cret" not in str(read)

@@ -6,6 +6,7 @@ from pydantic import SecretStr
 
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.registry import Registry
+from tocsin_kit.secret_refs import SecretRef
 from tocsin_notifier.channels import discord, google_chat, mattermost, teams, webhook
 from tocsin_notifier.channels.email import EmailChannel
 from tocsin_notifier.channels.log import LogChannel
@@ -16,7 +17,6 @@ from tocsin_notifier.rules.options import (
     EmailOptions,
     HookOptions,
     Options,
-    Secret,
     WebhookOptions,
 )
 from tocsin_notifier.settings import Settings
@@ -69,11 +69,11 @@ def _webhook(url: SecretStr, secret: SecretStr | None) -> Channel:
     return WebhookChannel("webhook", Hook("webhook", url, _URL), secrets)
 
 
-def _hook(name: str, url: Secret) -> Hook:
+def _hook(name: str, url: SecretRef) -> Hook:
     return Hook(name, _read(name, url)[0], url.place)
 
 
-def _read(name: str, secret: Secret) -> tuple[SecretStr, str]:
+def _read(name: str, secret: SecretRef) -> tuple[SecretStr, str]:
     """Return a secret, and whose it is and where, for an error."""
     whose = f"channel {name!r}"
     return secret.read(whose), f"{whose}: {secret.place}"

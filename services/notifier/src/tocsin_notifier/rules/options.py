@@ -1,53 +1,19 @@
 """What an operator says of one channel: its kind, its place, and where its secrets are kept."""
 
-import os
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, SecretStr, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from tocsin_contracts import Value
-from tocsin_kit.errors import PermanentError
+from tocsin_kit.secret_refs import SecretRef
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,39}$"
 """What a channel may be called: its name is part of records, so nothing in it may be odd."""
 
 MAILBOX = r"^[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$"
 Mailbox = Annotated[str, Field(pattern=MAILBOX)]
-
-
-class Secret(Value):
-    """Where a secret is kept, which is never in the settings: a variable or a file."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    env: str = Field(default="", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
-    file: Path | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_place(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or ("env" in given) == ("file" in given):
-            raise ValueError('say where it is kept: {env = "NAME"} or {file = "/path"}')
-        return given
-
-    @property
-    def place(self) -> str:
-        """Where it is, in words for an error."""
-        return f"environment variable {self.env!r}" if self.env else f"file {str(self.file)!r}"
-
-    def read(self, whose: str) -> SecretStr:
-        """Return the secret; a PermanentError names `whose` it is and where it should be."""
-        try:
-            found = self.file.read_text("utf-8") if self.file else os.environ.get(self.env, "")
-        except (OSError, UnicodeDecodeError) as error:
-            kind = type(error).__name__
-            raise PermanentError(f"{whose}: cannot read {self.place} ({kind})") from None
-        if not found.strip():
-            raise PermanentError(f"{whose}: {self.place} is not set or empty")
-        return SecretStr(found.strip())
 
 
 class Security(StrEnum):
@@ -71,15 +37,15 @@ class HookOptions(_Options):
     """A chat system's incoming webhook; its address is a secret."""
 
     type: Literal["teams", "discord", "mattermost", "google_chat"]
-    url: Secret
+    url: SecretRef
 
 
 class WebhookOptions(_Options):
     """Any program that takes posts; with a signing secret it can tell that they are ours."""
 
     type: Literal["webhook"]
-    url: Secret
-    secret: Secret | None = None
+    url: SecretRef
+    secret: SecretRef | None = None
 
 
 class EmailOptions(_Options):
@@ -91,7 +57,7 @@ class EmailOptions(_Options):
     security: Security = Security.STARTTLS
     ca_file: Path | None = None
     username: str = ""
-    password: Secret | None = None
+    password: SecretRef | None = None
     sender: Mailbox
     recipients: tuple[Mailbox, ...] = Field(min_length=1, max_length=100)
 
