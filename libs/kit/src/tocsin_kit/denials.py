@@ -15,7 +15,10 @@ log = logging.get(__name__)
 
 
 def tell(error: Exception, user: str = "") -> None:
-    """Log one error that a client met; what its user may not do is counted too."""
+    """Log one error that a client met; what its user may not do is counted too.
+
+    The client tells the subject in lower case.
+    """
     found = _VIOLATION.search(str(error))
     if not found:
         log.warning("bus.client_error", error=repr(error))
