@@ -117,6 +117,39 @@ async def test_a_wish_and_an_answer_count_for_the_turn_that_they_were_said_to(ch
     assert await chats.confirmed(SESSION, "x") is None
 
 
+async def test_of_a_yes_and_a_no_at_the_same_time_one_counts_and_the_other_is_told_so(chats):
+    await chats.open(SESSION, "ana")
+    await chats.ask(SESSION, "t1", "ana")
+    for n in range(20):
+        id = f"{n}" * 32
+        await chats.request(SESSION, id)
+        said = [chats.confirm(SESSION, id, approved=yes) for yes in (False, True) * 5]
+        taken = await asyncio.gather(*said)
+        assert taken.count(True) == 1
+        assert await chats.confirmed(SESSION, id) is (taken.index(True) % 2 == 1)
+
+
+async def test_whoever_confirms_when_nothing_waits_any_more_is_told_so(chats):
+    await chats.open(SESSION, "ana")
+    await chats.ask(SESSION, "t1", "ana")
+    await chats.request(SESSION, "x")
+    await chats.request(SESSION, "")
+    assert not await chats.confirm(SESSION, "x", approved=True)
+    assert not await chats.confirm(SESSION, "", approved=True)
+    assert await chats.confirmed(SESSION, "x") is None
+
+
+async def test_a_wish_that_is_said_a_hundred_times_is_told_once(chats):
+    ana = Principal("ana", Role.OPERATOR)
+    rooms = Rooms(chats, FakeFiles(), FakePublisher(), None)
+    session = await rooms.enter("", ana)
+    await rooms.ask(session, ana, Query(text="Why?"))
+    for _ in range(100):
+        await rooms.cancel(session, ana)
+    states = [frame.state for frame in await chats.frames(session, 0)]
+    assert states == [ChatState.ASKED, ChatState.CANCELLING]
+
+
 class Office:
     """An agent with a model of the test, and as many gateways as the test starts."""
 

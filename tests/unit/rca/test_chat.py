@@ -222,6 +222,7 @@ async def test_a_no_or_silence_starts_nothing(tmp_path, says_so):
     model = ScriptedModel(asks((START, STARTS)), says("Then not."))
     told = await room.hears(model, mode=ChatMode.AGENT)
     assert "ana did not approve" in model.questions[1].messages[-1].text
+    assert room.chats.requests[1:] == [""], "a yes that comes now is too late"
     assert told.started == ()
     assert room.intake.admitted == []
     assert "tool_error" in room.chats.kinds()

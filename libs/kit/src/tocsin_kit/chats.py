@@ -63,6 +63,7 @@ class Chats:
         self._moved = moved
         self._clock = clock or SystemClock()
         self._ask = Script(client, "chat_ask")
+        self._confirm = Script(client, "chat_confirm")
         self._hold = Script(client, "chat_hold")
         self._tell = Script(client, "chat_tell")
         self._end = Script(client, "chat_end")
@@ -139,20 +140,14 @@ class Chats:
             await self._client.hset(keys.chat(session), "cancel", f"{turn} {by}")
 
     async def request(self, session: str, id: str) -> None:
-        """Wait for an answer to a request from now on, and for no other one."""
+        """Wait for an answer to a request from now on, and for no other one; '' waits for none."""
         async with translated(f"put a request of chat {session!r}"):
             await self._client.hset(keys.chat(session), "wants", id)
 
     async def confirm(self, session: str, id: str, *, approved: bool) -> bool:
         """Answer a request; False if the session does not wait for that, or has heard."""
-        said, key = f"{id} {'yes' if approved else 'no'}", keys.chat(session)
-        async with translated(f"answer a request of chat {session!r}"):
-            if await self._client.hget(key, "wants") != id:
-                return False
-            if str(await self._client.hget(key, "said")).startswith(f"{id} "):
-                return False
-            await self._client.hset(key, "said", said)
-        return True
+        said = "yes" if approved else "no"
+        return bool(await self._confirm([keys.chat(session)], [id, said]))
 
     async def confirmed(self, session: str, id: str) -> bool | None:
         """Return what was said to a request; None while nothing was."""

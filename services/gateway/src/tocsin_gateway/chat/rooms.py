@@ -86,9 +86,9 @@ class Rooms:
         return turn
 
     async def cancel(self, session: str, by: Principal) -> None:
-        """Wish that the turn under way ends; without one nothing happens."""
+        """Wish that the turn under way ends; without one, or a second time, nothing happens."""
         known = await self._own(session, by)
-        if known.turn:
+        if known.turn and not known.cancelled_by:
             await self._chats.cancel(session, known.turn, by.id)
             at = self._chats.now()
             frame = StatusFrame(turn=known.turn, at=at, state=ChatState.CANCELLING)

@@ -51,7 +51,7 @@ class Client:
             async with asyncio.timeout(lasts):
                 session, last = await self._begun()
                 await self._talk(session, last)
-        except TimeoutError:
+        except (TimeoutError, TransientError):
             await self._close(GOING_AWAY)
         except ClosedError as closed:
             await self._close(closed.code)

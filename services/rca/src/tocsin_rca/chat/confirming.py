@@ -47,5 +47,6 @@ class Confirming:
         while said is None and self._chats.now() < until and not self._turn.cancel.requested:
             await asyncio.sleep(self._every)
             said = await self._chats.confirmed(session, id)
+        await self._chats.request(session, "")
         why = "nobody answered in time" if said is None else ""
         return CallDecision(hash=call.hash, approved=bool(said), by=call.who, why=why)

@@ -33,7 +33,7 @@ class Chats(Protocol):
         """Return the turns that ended, the oldest first."""
 
     async def request(self, session: str, id: str) -> None:
-        """Wait for an answer to a request from now on."""
+        """Wait for an answer to a request from now on; '' waits for none."""
 
     async def confirmed(self, session: str, id: str) -> bool | None:
         """Return what was said to a request; None while nothing was."""
