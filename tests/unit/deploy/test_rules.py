@@ -72,8 +72,9 @@ def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not()
     reason="NOT TESTED with the real promtool: it is not here",
 )
 def test_prometheus_takes_the_rules_and_they_fire_when_they_should():
+    config = FILE.with_name("prometheus.yaml")
     check = subprocess.run(
-        [PROMTOOL, "check", "rules", FILE], capture_output=True, text=True, check=False
+        [PROMTOOL, "check", "config", config], capture_output=True, text=True, check=False
     )
     assert check.returncode == 0, check.stdout + check.stderr
     tried = subprocess.run(

@@ -1,5 +1,6 @@
 """Where each setting got its value, so that nobody has to guess which source won."""
 
+import os
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
@@ -8,6 +9,7 @@ from pydantic import RootModel
 from pydantic_settings import EnvSettingsSource
 
 from tocsin_contracts.base import Value
+from tocsin_kit import secret_files
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.settings import CONFIG_VARIABLE, ServiceSettings, TomlTables
 
@@ -25,7 +27,7 @@ class Origin(StrEnum):
 class Explained(Value):
     """One setting: its variable, its value with secrets masked, and what it comes from.
 
-    `where` is the flag, the variable or the table that said it.
+    `where` is the flag, the variable, the file with a secret or the table that said it.
     """
 
     variable: str
@@ -48,7 +50,8 @@ def explain(kind: type[ServiceSettings], flags: Sequence[str] = ()) -> list[Expl
         if name in flagged:
             return Origin.FLAG, f"--{name.replace('_', '-')}"
         if name in from_environment:
-            return Origin.ENVIRONMENT, _variable(name)
+            held = secret_files.file_of(os.environ, _variable(name))
+            return Origin.ENVIRONMENT, str(held or _variable(name))
         named = [table for table, values in tables.items() if name in values]
         if named:
             return Origin.FILE, f"[{named[-1]}] in {CONFIG_VARIABLE}"

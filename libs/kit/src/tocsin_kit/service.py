@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
@@ -14,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tocsin_kit import logging
+from tocsin_kit import logging, secret_files
 from tocsin_kit.errors import NEVER_STARTS, PermanentError, TransientError
 from tocsin_kit.health import Fallback, Health
 from tocsin_kit.heartbeat import Heart
@@ -57,6 +58,7 @@ def main(build: Callable[[Sequence[str]], Service]) -> None:
     NEVER_STARTS says that nothing will be better the next time.
     """
     try:
+        secret_files.take(os.environ)
         service = build(sys.argv[1:])
         explained = explain(type(service.settings), sys.argv[1:])
         logging.configure(service.settings, service.secrets)

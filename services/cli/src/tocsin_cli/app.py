@@ -1,6 +1,7 @@
 """The command tree, and how a failure becomes a message and an exit code."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 
 import typer
@@ -33,6 +34,7 @@ from tocsin_cli.commands import (
 from tocsin_cli.commands import events as events_
 from tocsin_cli.errors import ExitCode, exit_code
 from tocsin_cli.terminal import plain, show
+from tocsin_kit import secret_files
 from tocsin_kit.errors import TocsinError
 
 _HELP = """Tocsin turns an alert into a reviewed GitOps pull request.
@@ -77,6 +79,7 @@ def tree() -> typer.Typer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code; expected failures show no traceback."""
     try:
+        secret_files.take(os.environ)
         tree()(args=arguments, prog_name="tocsin")
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else ExitCode.OK

@@ -17,12 +17,13 @@ from tocsin_cli.commands.options import Json
 from tocsin_cli.errors import ExitCode, UsageError
 from tocsin_cli.stack import SERVICES
 from tocsin_cli.terminal import one_line, show
+from tocsin_kit import secret_files
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.origins import Explained, Origin, explain
 from tocsin_kit.settings import CONFIG_VARIABLE, ServiceSettings
 
 KNOWN = (*SERVICES, "cli")
-_READ_ELSEWHERE = (CONFIG_VARIABLE, "TOCSIN_LOCAL_MODELS_ONLY")
+_READ_ELSEWHERE = (CONFIG_VARIABLE, secret_files.VARIABLE, "TOCSIN_LOCAL_MODELS_ONLY")
 
 
 def explain_settings(
