@@ -13,6 +13,9 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 """Signatures by a key that only the issuer has: no key of the file can be used as a password."""
 
 LEEWAY_SECONDS = 30
+_VERIFIED = (True, "true")
+"""Some issuers write the claim as a text."""
+
 _ID = re.compile(r"[!-+\--~]{1,200}")
 """An id: visible ASCII without a comma, by which lists are separated."""
 
@@ -64,7 +67,7 @@ class Assertions:
             claims = self._verified(text.removeprefix("Bearer "))
         except (jwt.PyJWTError, KeyError, ValueError):
             return None
-        if claims.get("email_verified") is False:
+        if claims.get("email_verified", True) not in _VERIFIED:
             return None
         groups = claims.get(self._groups_claim, ())
         return named(claims.get(self._user_claim), groups if isinstance(groups, list) else [groups])

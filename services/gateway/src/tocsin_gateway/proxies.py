@@ -41,14 +41,16 @@ class Proxies:
         return person
 
     def _fault(self, connection: HTTPConnection, given: Sequence[str]) -> str:
+        """Return why nobody is believed: of two headers of a name, a client sent one itself."""
         if not self._trusts(connection):
             return "stranger"
-        return "named twice" if len(given) > 1 else ""
+        groups = [] if self.signed else connection.headers.getlist(self.groups_header)
+        return "named twice" if len(given) > 1 or len(groups) > 1 else ""
 
     def _read(self, given: str, headers: Headers) -> Person | None:
         if self.signed:
             return self.signed.person(given)
-        return named(given.strip(), ",".join(headers.getlist(self.groups_header)).split(","))
+        return named(given.strip(), headers.get(self.groups_header, "").split(","))
 
     def _trusts(self, connection: HTTPConnection) -> bool:
         try:
