@@ -30,7 +30,7 @@ from tocsin_contracts import (
     TieAsked,
 )
 from tocsin_contracts.chat import ChatAsked
-from tocsin_gitops import config, secrets
+from tocsin_gitops import config
 from tocsin_gitops.repositories import Repositories, repositories
 from tocsin_kit.answered import Answered
 from tocsin_kit.asking import Answering
@@ -100,7 +100,7 @@ def build(flags: Sequence[str] = ()) -> Service:
             *_ties(settings, parts, thinking),
             *assembly.desk(settings, parts, seen, box),
         ],
-        secrets=secrets.known(source.gitops, os.environ),
+        secrets=box.secrets,
         notice=lambda: connecting.notice(servers),
     )
 

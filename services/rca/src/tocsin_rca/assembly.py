@@ -38,7 +38,7 @@ from tocsin_kit.redaction import Redactor
 from tocsin_kit.registry import Registry
 from tocsin_kit.tool_calls import ToolCalls
 from tocsin_mcp.servers import Servers
-from tocsin_rca import tools
+from tocsin_rca import backends, tools
 from tocsin_rca.chat import talker as assistant
 from tocsin_rca.chat.answering import ChatHandlers
 from tocsin_rca.chat.starting import SERVER, Receiver
@@ -63,10 +63,11 @@ HOSTED = (
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """The tools of a fleet, and what masks secrets in what they say."""
+    """The tools of a fleet, and what masks secrets in what they say; `secrets` are the others'."""
 
     toolsets: Callable[[Fleet], Registry[NamedToolset]]
     redactor: Redactor
+    secrets: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,9 @@ class Equipment:
 
 def toolbox(settings: Settings, seen: World, servers: Servers, source: Repositories) -> Toolbox:
     """Return the tools; PermanentError for a toolset that cannot be loaded."""
-    others, hidden = outside.toolsets(settings, servers), secrets.known(source.gitops, os.environ)
+    asked = backends.opened(settings.backends)
+    others = (*outside.toolsets(settings, servers), *asked.toolsets)
+    hidden = asked.secrets | secrets.known(source.gitops, os.environ)
     redactor = Redactor(secrets_of(settings) | hidden)
 
     def toolsets(fleet: Fleet) -> Registry[NamedToolset]:
@@ -90,7 +93,7 @@ def toolbox(settings: Settings, seen: World, servers: Servers, source: Repositor
         )
 
     toolsets(Fleet((), seen.clock.now))
-    return Toolbox(toolsets, redactor)
+    return Toolbox(toolsets, redactor, hidden)
 
 
 def equipment(settings: Settings, parts: Parts, box: Toolbox) -> Equipment | None:

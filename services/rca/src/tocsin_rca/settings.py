@@ -10,6 +10,7 @@ from tocsin_agents.limits.budgets import Limit, Limits
 from tocsin_agents.models.settings import ModelSettings
 from tocsin_agents.remote.config import ExternalAgent
 from tocsin_cluster.settings import ClusterSettings
+from tocsin_rca.backends import Backend, BackendName
 
 
 class Settings(ClusterSettings, ModelSettings):
@@ -26,6 +27,10 @@ class Settings(ClusterSettings, ModelSettings):
     )
     external_agents: dict[str, ExternalAgent] = Field(
         default={}, description="Agents elsewhere that may be asked, by name: docs/agents.md."
+    )
+    backends: dict[BackendName, Backend] = Field(
+        default={},
+        description="What else may be asked, by name, each with its type: docs/tools.md.",
     )
     toolsets: tuple[str, ...] = Field(
         default=(), description="Toolsets of installed packages that are loaded, by name."

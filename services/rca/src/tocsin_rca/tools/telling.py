@@ -20,7 +20,7 @@ from tocsin_kit.errors import PermanentError, TocsinError
 from tocsin_mcp.errors import LostError
 from tocsin_mcp.offers import Offer, Standing
 from tocsin_mcp.session import Session
-from tocsin_rca import tools
+from tocsin_rca import backends, tools
 from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.settings import Settings
 from tocsin_rca.tools import outside
@@ -52,7 +52,8 @@ def _ours(settings: Settings) -> Iterator[NamedToolset]:
     """Yield our own, the installed ones and the agents; nothing is asked of any."""
     source, gitops = LocalGitSource(), GitOps()
     fleet, history = Fleet([], SystemClock().now), GitHistory(source, gitops)
-    others = (*outside.metrics(settings), *outside.agents(settings))
+    asked = backends.opened(settings.backends).toolsets
+    others = (*outside.metrics(settings), *asked, *outside.agents(settings))
     yield from tools.registry(fleet, history, source, gitops, settings.toolsets, outside=others)
 
 

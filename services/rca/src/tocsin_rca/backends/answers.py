@@ -1,0 +1,55 @@
+"""How every backend answers and what most are asked: a sentence, few rows, a link; a time."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, Field, model_serializer
+
+from tocsin_contracts import Value
+
+MOST_ROWS = 50
+MOST_MINUTES = 60 * 24 * 7
+
+Until = Annotated[
+    AwareDatetime | None,
+    Field(description="The end of the time that is looked at, with its zone; empty: now."),
+]
+Minutes = Annotated[
+    int, Field(ge=1, le=MOST_MINUTES, description="How many minutes before that are looked at.")
+]
+Limit = Annotated[int, Field(ge=1, le=MOST_ROWS, description="How many at most.")]
+
+
+class Brief(Value):
+    """A part of an answer; what is empty in it is left out, for a model pays for every word."""
+
+    @model_serializer(mode="wrap")
+    def _brief(self, whole: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return {key: value for key, value in whole(self).items() if _says_something(value)}
+
+
+class Told(Brief):
+    """An answer: one sentence for people first, then rows; a link to all of it where people look.
+
+    `left_out` counts what there is beside the rows.
+    """
+
+    said: str
+    link: str = ""
+    left_out: int | None = None
+
+
+def window(until: datetime | None, minutes: int, now: datetime) -> tuple[datetime, datetime]:
+    """Return the start and the end of the time to look at; it never ends in the future."""
+    end = min(until or now, now)
+    return end - timedelta(minutes=minutes), end
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number of things in words."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _says_something(value: Any) -> bool:
+    return value is not None and value not in ("", [], {}, ())
