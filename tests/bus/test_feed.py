@@ -8,8 +8,9 @@ import pytest
 from tocsin_contracts import ApprovalDenied, ApprovalGranted
 from tocsin_gateway.live import sse
 from tocsin_gateway.live.hub import Hub
+from tocsin_kit.ensure import connected
 from tocsin_kit.feed import Feed
-from tocsin_kit.topology import FACTS
+from tocsin_kit.topology import FACTS, STREAMS
 from tocsin_testing import build
 from tocsin_testing.harness import running, until
 
@@ -89,6 +90,8 @@ async def test_facts_come_in_order_the_old_ones_and_the_new(nats_url, redis_url)
 
 
 async def test_the_past_ends_where_it_is_asked_to_and_where_no_more_is_kept(nats_url, redis_url):
+    async with connected(nats_url) as client:  # a stream of an older version, that lets go of facts
+        await client.jetstream().add_stream(STREAMS[0].evolve(deny_delete=False))
     async with running(nats_url, redis_url) as rig:
         await publish(rig, 1, 9)
         feed = Feed.of(rig.bus)

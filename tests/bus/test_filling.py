@@ -16,7 +16,7 @@ from tocsin_kit.filling import Filling
 from tocsin_kit.intake import Intake
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.publishing import Publisher
-from tocsin_kit.topology import FACTS
+from tocsin_kit.topology import FACTS, GIB
 from tocsin_testing import build
 from tocsin_testing.harness import running
 
@@ -70,7 +70,7 @@ async def test_p1_at_80_percent_open_runs_go_on_and_no_new_one_begins(nats_url, 
         assert await rig.facts() == stored
         assert await world.post("cart") == (202, ["attached"])
         assert await world.post("cart", "resolved") == (202, ["resolved"])
-        await rig.js.purge_stream(FACTS)
+        await world.limit(max_bytes=GIB, max_msgs=-1)
         await world.filling.look()
         assert await world.post("web") == (202, ["opened"])
 
@@ -84,7 +84,7 @@ async def test_nothing_is_left_of_a_run_that_was_refused(nats_url, redis_url):
             assert (await world.post("web"))[0] == 503
         record = keys.incident("workload||shop|web")
         assert await rig.redis.exists(record) == 0
-        await rig.js.purge_stream(FACTS)
+        await world.limit(max_bytes=GIB, max_msgs=-1)
         await world.filling.look()
         assert await world.post("web") == (202, ["opened"])
         assert await rig.redis.exists(record) == 1

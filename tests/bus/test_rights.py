@@ -1,6 +1,7 @@
 """The least rights on the real servers: what is allowed works, and what is not is refused."""
 
 import asyncio
+import json
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import timedelta
 
@@ -8,6 +9,7 @@ import nats
 import pytest
 import redis
 from nats.errors import Error as NatsError
+from nats.js.errors import APIError
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 from structlog.testing import capture_logs
 
@@ -25,7 +27,7 @@ from tocsin_kit.outbox import Outbox, left_to_others
 from tocsin_kit.publishes import PUBLISHES, SERVICES, Identity
 from tocsin_kit.rights import inbox
 from tocsin_kit.runs import RunStore
-from tocsin_kit.topology import CONSUMERS, PARKED, STREAMS
+from tocsin_kit.topology import CONSUMERS, FACTS, PARKED, STREAMS
 from tocsin_testing import build
 from tocsin_testing.build import RUN
 from tocsin_testing.harness import settings
@@ -124,6 +126,27 @@ async def test_a_service_hears_no_answer_of_another(bus, who):
         await client.subscribe(">")
         await _heard(client)
         assert len(refused) == len(SERVICES), refused
+
+
+async def test_a_timer_never_becomes_a_fact(bus):
+    headers = {
+        "Nats-Schedule": "@at 2026-01-01T00:00:00Z",
+        "Nats-Schedule-Target": "tocsin.approval.granted.v1.r1",
+    }
+    async with client_of(bus, Identity.RCA) as (client, _):
+        subject = "tocsin-timer.set.budget-expiry.r1"
+        said = await client.request(subject, b"{}", timeout=2, headers=headers)
+    assert "target is invalid" in json.loads(said.data)["error"]["description"]
+
+
+async def test_a_fact_is_neither_deleted_nor_purged_by_anybody(bus, valkey):
+    async with bus_of(bus, valkey, Identity.RCA) as (its, _):
+        await its.publish(build.hypothesis_formed(run_id="kept"))
+    async with client_of(bus, Identity.OWNER) as (client, _):
+        js = client.jetstream()
+        for refused in (js.purge_stream(FACTS), js.delete_msg(FACTS, 1)):
+            with pytest.raises(APIError):
+                await refused
 
 
 @asynccontextmanager

@@ -192,6 +192,8 @@ STREAMS: tuple[StreamConfig, ...] = (
         max_age=30 * DAY,
         max_bytes=2 * GIB,
         duplicate_window=10 * 60,
+        deny_delete=True,
+        deny_purge=True,
     ),
     StreamConfig(
         name=TIMERS,
