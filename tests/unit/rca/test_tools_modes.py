@@ -20,6 +20,7 @@ from tocsin_testing.tools import RecordingTool
 NAMES = [
     *("k8s.get", "k8s.list", "k8s.events", "k8s.logs"),
     *("git.changes", "git.commits", "git.read_file"),
+    *("git.repositories", "git.search", "git.blame", "git.compare", "git.pulls"),
     "metrics.localise",
 ]
 IDENTITIES = [

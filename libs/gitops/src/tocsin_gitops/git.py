@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,9 +60,16 @@ class Git:
         self._timeout = timeout
 
     async def run(
-        self, *args: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+        self,
+        *args: str,
+        stdin: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+        ends: Sequence[int] = (0,),
     ) -> bytes:
-        """Return what the command writes; arguments are passed as they are, never by a shell."""
+        """Return what the command writes; arguments are passed as they are, never by a shell.
+
+        Exit codes that are not among `ends` are failures.
+        """
         process = await self._start(args, environment or {})
         try:
             async with asyncio.timeout(self._timeout):
@@ -71,7 +78,7 @@ class Git:
             raise TransientError(f"{self._name(args)} took over {self._timeout:g} s") from error
         finally:
             await children.end(process)
-        if process.returncode:
+        if process.returncode not in ends:
             raise self._failure(args, _own_words(errors.decode(errors="replace")))
         return output
 

@@ -29,6 +29,9 @@ _KINDS: Mapping[str, EvidenceKind] = {
     "git.changes": EvidenceKind.COMMIT,
     "git.commits": EvidenceKind.COMMIT,
     "git.read_file": EvidenceKind.MANIFEST,
+    "git.search": EvidenceKind.MANIFEST,
+    "git.blame": EvidenceKind.COMMIT,
+    "git.compare": EvidenceKind.COMMIT,
 }
 _QUERY = 300
 

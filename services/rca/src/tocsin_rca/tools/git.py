@@ -6,6 +6,7 @@ from pydantic import Field
 
 from tocsin_agents.tools.functions import FunctionTool
 from tocsin_agents.tools.port import Capability
+from tocsin_agents.tools.signatures import Function
 from tocsin_agents.tools.toolsets import OwnTools
 from tocsin_contracts import ObjectRef
 from tocsin_gitops.config import GitOps
@@ -15,6 +16,7 @@ from tocsin_kit.errors import PermanentError
 from tocsin_kit.untrusted import clean, line
 from tocsin_rca.ports import ChangedField, FieldHistory, History
 from tocsin_rca.tools.arguments import Kind, Name, Namespace, Repository, readable
+from tocsin_rca.tools.code import CodeTools
 from tocsin_rca.tools.secrets import holds_secret
 
 SERVER = "git"
@@ -44,7 +46,8 @@ class GitTools:
 
     def toolset(self) -> OwnTools:
         """Return the tools of the server `git`."""
-        methods = (self.changes, self.commits, self.read_file)
+        closer = CodeTools(self._source, self._gitops).methods()
+        methods: tuple[Function, ...] = (self.changes, self.commits, self.read_file, *closer)
         return OwnTools(
             SERVER,
             (FunctionTool(method, server=SERVER, capability=Capability.READ) for method in methods),
