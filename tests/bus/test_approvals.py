@@ -539,6 +539,16 @@ async def test_p3_a_missing_record_refuses(desk, redis):
     assert await desk.approvals.get(RUN, PLAN) is None
 
 
+async def test_what_a_lost_record_left_behind_keeps_no_approval_from_being_opened(desk, redis):
+    key = keys.approval(RUN, PLAN)
+    await redis.delete(key)
+    await redis.hset(key, mapping={"nonce:slack": "0" * 64, "rule": "rule:small"})
+    assert (await desk.redeem("x")).refusal is Refusal.UNKNOWN
+    again = await desk.approvals.open(RUN, PLAN, ["ana"], DUE)
+    assert (again.state, again.approvers) == (ApprovalState.PENDING, ("ana",))
+    assert (await desk.redeem(await desk.mint())).refusal is None
+
+
 async def test_p3_minting_for_an_unknown_approval_makes_none(desk, redis):
     await redis.delete(keys.approval(RUN, PLAN))
     nonce = await desk.mint()

@@ -60,6 +60,16 @@ async def test_the_newest_rating_of_a_person_counts_and_hides_nobody_else(redis)
     assert await records.since(NOW) == [], "a rating alone is no outcome"
 
 
+async def test_a_person_who_says_the_same_again_has_no_second_opinion(redis):
+    records = OutcomeRecords(redis)
+    said = [
+        await records.rate(rating(at, useful=useful))
+        for at, useful in enumerate((True, True, False, False, True))
+    ]
+    assert said == [True, False, True, False, True]
+    assert [one.useful for one in await records.ratings(RUN)] == [True]
+
+
 async def test_only_runs_that_began_since_then_are_listed(redis):
     records = OutcomeRecords(redis)
     await records.keep(row(1))

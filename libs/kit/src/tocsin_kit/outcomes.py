@@ -63,8 +63,11 @@ class OutcomeRecords:
         return Kept(bool(newest), _read(RunOutcome, str(before)) if before else None)
 
     async def rate(self, rating: RatingView) -> bool:
-        """Keep what somebody says of a thing, unless they said something newer already."""
-        newest, _ = await self._newest(
+        """Keep what somebody says of a thing, unless they said something newer already.
+
+        Returns whether it is another opinion than the one before.
+        """
+        newest, before = await self._newest(
             [keys.outcome(rating.run_id)],
             [
                 f"{_RATING}{rating.about}:{rating.by}",
@@ -73,7 +76,8 @@ class OutcomeRecords:
                 self._kept_ms,
             ],
         )
-        return bool(newest)
+        said = _read(RatingView, str(before)) if before else None
+        return bool(newest) and (said is None or said.useful is not rating.useful)
 
     async def ratings(self, run_id: RunId) -> tuple[RatingView, ...]:
         """Return what people say of a run, the oldest first."""

@@ -32,7 +32,7 @@ class Records(Protocol):
         """Keep a row unless a later one is there."""
 
     async def rate(self, rating: RatingView) -> bool:
-        """Keep a rating unless its person said something newer."""
+        """Keep a rating unless its person said something newer; return if it is a new opinion."""
 
 
 class OutcomeHandlers:
