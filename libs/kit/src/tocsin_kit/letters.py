@@ -23,6 +23,9 @@ LOOK_SECONDS = 2.0
 AT_ONCE = 20
 """Letters that are read at the same time."""
 
+CHATS = "chat."
+PRIVATE = "What somebody said in a chat is for them alone; it can be given again all the same."
+
 _RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 log = logging.get(__name__)
@@ -69,8 +72,11 @@ class Letter(BaseModel):
             tries=self.tries,
             ended_run=self.ends_run,
             whole=self.whole,
-            body=_masked(self.body, redactor) if body else "",
+            body=self._told(redactor) if body else "",
         )
+
+    def _told(self, redactor: Redactor) -> str:
+        return PRIVATE if self.topic.startswith(CHATS) else _masked(self.body, redactor)
 
 
 class Letters:
