@@ -142,6 +142,16 @@ def triage(part: str) -> str:
     return _named(f"{part}:{{triage}}")
 
 
+def audit_chain() -> str:
+    """Stream of the audit's entries by their numbers; nothing but appending is ever done to it."""
+    return _named("chain:{audit}")
+
+
+def audit_facts() -> str:
+    """The numbers of the audit's entries by the ids of their facts."""
+    return _named("facts:{audit}")
+
+
 def outcome(run_id: str) -> str:
     """What became of a run, and what people said of it; it outlives the run's record."""
     return _named(f"outcome:{{{run_id}}}")

@@ -11,6 +11,9 @@ COMMANDS = (
 )
 """What every service runs: nothing that looks at keys it does not name, or at the server."""
 
+APPENDING = ("+eval", "+evalsha", "+xadd", "+xrange", "+xrevrange", "+hset", "+hexists")
+"""The commands for what only grows."""
+
 _SHARED = ("runs", "run:{*}", "pull:*", "issue:*", "claim:*", "settings", "heartbeats")
 _DECISIONS = ("approval:{*}:*", "outbox:approvals")
 _INTAKE = ("incident:{*}*", "place:*", "outbox:ingest")
@@ -20,11 +23,15 @@ _LIVE = "live-settings"
 
 @dataclass(frozen=True, slots=True)
 class StoreRights:
-    """What keys may be changed and read, as patterns without the prefix, and the commands."""
+    """What keys may be changed and read, as patterns without the prefix, and the commands.
+
+    To those of `appends` things can be added, and nothing else is ever done to them.
+    """
 
     writes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     commands: tuple[str, ...] = COMMANDS
+    appends: tuple[str, ...] = ()
 
 
 _OWN: dict[Identity, StoreRights] = {
@@ -54,6 +61,7 @@ _OWN: dict[Identity, StoreRights] = {
         writes=(*_DECISIONS, *_INTAKE, *_CHATS, "outcome:{*}", "outcomes", "tool-calls", _LIVE),
         reads=("news:{*}",),
         commands=(*COMMANDS, "+info"),
+        appends=("*:{audit}",),
     ),
 }
 
@@ -66,4 +74,4 @@ def store_rights(who: Identity) -> StoreRights:
         return StoreRights(commands=())
     own = _OWN[who]
     mine = (f"lease:{{*}}:{who}", f"ck:{{*}}:{who}:*", "heartbeat:*")
-    return StoreRights((*_SHARED, *mine, *own.writes), own.reads, own.commands)
+    return StoreRights((*_SHARED, *mine, *own.writes), own.reads, own.commands, own.appends)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from tocsin_kit.keys import PREFIX
 from tocsin_kit.publishes import SERVICES, Identity
 from tocsin_kit.rights import bus_rights
-from tocsin_kit.store_rights import store_rights
+from tocsin_kit.store_rights import APPENDING, store_rights
 
 OF_THE_BUS = (Identity.OWNER, *SERVICES, Identity.DASHBOARD)
 OF_THE_STORE = (Identity.OWNER, *SERVICES)
@@ -57,4 +57,7 @@ def _store(who: Identity, password: str, prefix: str) -> str:
     begins = "" if who is Identity.OWNER else f"{prefix}:"
     writes = [f"~{begins}{one}" for one in rights.writes]
     reads = [f"%R~{begins}{one}" for one in rights.reads]
-    return " ".join(["user", who, "on", f">{password}", *writes, *reads, *rights.commands])
+    appends = [f"~{begins}{one}" for one in rights.appends]
+    added = [f"({' '.join([*appends, *APPENDING])})"] if appends else []
+    own = ["user", who, "on", f">{password}", *writes, *reads, *rights.commands]
+    return " ".join([*own, *added])

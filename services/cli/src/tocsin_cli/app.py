@@ -10,6 +10,7 @@ from typer._completion_classes import completion_init
 
 from tocsin_cli.commands import (
     alert,
+    audit,
     bundle,
     chat,
     completion,
@@ -70,6 +71,7 @@ def tree() -> typer.Typer:
     root.add_typer(_events(), name="events")
     root.add_typer(_letters(), name="dlq")
     root.add_typer(_topology(), name="topology")
+    root.add_typer(_audit(), name="audit")
     root.add_typer(_config(), name="config")
     root.add_typer(_mcp(), name="mcp")
     root.add_typer(_tools(), name="tools")
@@ -149,6 +151,13 @@ def _tools() -> typer.Typer:
     known.callback()(lambda: None)
     known.command("list")(tools.list_tools)
     return known
+
+
+def _audit() -> typer.Typer:
+    deeds = typer.Typer(help="What people decided and changed.", no_args_is_help=True)
+    deeds.command("verify")(audit.verify)
+    deeds.command("export")(audit.export)
+    return deeds
 
 
 def _topology() -> typer.Typer:

@@ -62,6 +62,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         http=site.beside(app, console, https=settings.https),
         background=[
             *(hub.run, books.run, Gauges(statuses.look, parts.reader.standing).run),
+            operating.auditor_of(settings, parts, feed).run,
             lambda: outbox.keep_flushing(settings.republish_seconds),
         ],
     )

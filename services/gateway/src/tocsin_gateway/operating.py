@@ -8,6 +8,9 @@ from tocsin_gateway.deadletters import DeadLetters
 from tocsin_gateway.operations import Operations
 from tocsin_gateway.settings import Settings
 from tocsin_kit import intake
+from tocsin_kit.audit import Auditor, Chain
+from tocsin_kit.audit_chain import Key
+from tocsin_kit.feed import Feed
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parked import Parked
 from tocsin_kit.parts import Parts
@@ -29,6 +32,11 @@ def letters_of(settings: Settings, parts: Parts) -> Parked:
     return Parked.of(
         parts.bus, parts.redis, producer=settings.service, ttl_days=settings.run_ttl_days
     )
+
+
+def auditor_of(settings: Settings, parts: Parts, feed: Feed) -> Auditor:
+    """Return what appends to the audit; PermanentError where its key cannot be used."""
+    return Auditor(Chain(parts.redis, Key.read(settings.audit_key_file)), feed)
 
 
 def areas(api: Api, letters: Parked, operators: Operations) -> tuple[APIRouter, ...]:

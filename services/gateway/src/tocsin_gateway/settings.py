@@ -59,6 +59,11 @@ class Settings(ServiceSettings):
     proxy_user_claim: str = Field(default="email", description="Claim with the person's id.")
     proxy_groups_claim: str = Field(default="groups", description="Claim with their groups.")
 
+    audit_key_file: str = Field(
+        default="",
+        description="File with a key of 32 bytes or more that seals the audit; empty: no seals.",
+    )
+
     public_url: str = Field(
         default="",
         pattern=r"^(?:https?://\S+)?$",
