@@ -14,9 +14,14 @@ from tocsin_kit.clock import Clock
 from tocsin_kit.secret_refs import SecretRef
 from tocsin_rca.backends.alertmanager import AlertmanagerOptions
 from tocsin_rca.backends.client import Client, Place
+from tocsin_rca.backends.elasticsearch import ElasticsearchOptions
+from tocsin_rca.backends.loki import LokiOptions
 from tocsin_rca.backends.options import BackendOptions
 
-Backend = Annotated[AlertmanagerOptions, Field(discriminator="type")]
+Backend = Annotated[
+    AlertmanagerOptions | ElasticsearchOptions | LokiOptions,
+    Field(discriminator="type"),
+]
 """Every kind there is; `type` says which it is."""
 
 BackendName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]

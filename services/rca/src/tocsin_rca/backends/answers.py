@@ -1,12 +1,14 @@
 """How every backend answers and what most are asked: a sentence, few rows, a link; a time."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, Field, model_serializer
 
 from tocsin_contracts import Value
+from tocsin_kit.errors import PermanentError
+from tocsin_kit.untrusted import line
 
 MOST_ROWS = 50
 MOST_MINUTES = 60 * 24 * 7
@@ -44,6 +46,14 @@ def window(until: datetime | None, minutes: int, now: datetime) -> tuple[datetim
     """Return the start and the end of the time to look at; it never ends in the future."""
     end = min(until or now, now)
     return end - timedelta(minutes=minutes), end
+
+
+def moment(seconds: float | str) -> datetime:
+    """Return the time that is so many seconds after 1970; PermanentError for what is none."""
+    try:
+        return datetime.fromtimestamp(float(seconds), UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise PermanentError(f"{line(str(seconds))!r} is no time") from error
 
 
 def counted(number: int, one: str, many: str = "") -> str:
