@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reference import analyzers, asyncapi, checks, cli, events, routes, settings
+from reference import analyzers, asyncapi, checks, cli, events, routes, settings, tools
 
 from tocsin_contracts import schemas
 
@@ -21,6 +21,7 @@ def documents() -> dict[Path, str]:
         ROOT / "docs" / "cli.md": cli.page(),
         ROOT / "docs" / "settings.md": settings.page(),
         ROOT / "docs" / "routes.md": routes.page(),
+        ROOT / "docs" / "tools.md": tools.page(),
         ROOT / ".env.example": settings.example(ROOT / "docker-compose.yml"),
         ROOT / "docs" / "asyncapi.json": asyncapi.document(),
     }
