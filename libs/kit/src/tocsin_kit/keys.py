@@ -18,6 +18,11 @@ def use_prefix(prefix: str) -> None:
     _prefix.set(prefix)
 
 
+def prefix() -> str:
+    """Return what every key of this deployment begins with, without the colon after it."""
+    return _prefix.get()
+
+
 def _named(rest: str) -> str:
     return f"{_prefix.get()}:{rest}"
 

@@ -1,8 +1,10 @@
 """The command tree, and how a failure becomes a message and an exit code."""
 
 import asyncio
+import inspect
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 import typer
 from rich.console import Console
@@ -54,20 +56,20 @@ def tree() -> typer.Typer:
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
-    root.command("up")(up.up)
-    root.command("demo")(demo.demo)
-    root.command("chat")(chat.chat)
-    root.command("investigate")(investigate.investigate)
-    root.command("resolve")(resolve.resolve)
-    root.command("replay")(replay.replay)
-    root.command("eval")(evaluate.evaluate)
+    _add(root, "up", up.up)
+    _add(root, "demo", demo.demo)
+    _add(root, "chat", chat.chat)
+    _add(root, "investigate", investigate.investigate)
+    _add(root, "resolve", resolve.resolve)
+    _add(root, "replay", replay.replay)
+    _add(root, "eval", evaluate.evaluate)
     root.add_typer(_bundles(), name="bundle")
-    root.command("token")(token.token)
-    root.command("completion")(completion.completion)
+    _add(root, "token", token.token)
+    _add(root, "completion", completion.completion)
     root.add_typer(_alerts(), name="alert")
     root.add_typer(_runs(), name="run")
-    root.command("report")(operate.report)
-    root.command("doctor")(doctor.doctor)
+    _add(root, "report", operate.report)
+    _add(root, "doctor", doctor.doctor)
     root.add_typer(_events(), name="events")
     root.add_typer(_letters(), name="dlq")
     root.add_typer(_topology(), name="topology")
@@ -93,82 +95,90 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ExitCode.OK
 
 
+def _add(group: typer.Typer, name: str, command: Callable[..., None]) -> None:
+    """Add a command that its group lists with the whole first sentence about it."""
+    said = inspect.getdoc(command) or ""
+    group.command(name, short_help=re.split(r"\.\s", said, maxsplit=1)[0].rstrip(".") + ".")(
+        command
+    )
+
+
 def _alerts() -> typer.Typer:
     alerts = typer.Typer(help="Send alerts, and see whether they arrive.", no_args_is_help=True)
-    alerts.command("send")(alert.send_alert)
-    alerts.command("test")(alert.try_path)
+    _add(alerts, "send", alert.send_alert)
+    _add(alerts, "test", alert.try_path)
     return alerts
 
 
 def _bundles() -> typer.Typer:
     bundles = typer.Typer(help="What is saved about a cluster, to look at it.")
     bundles.callback()(lambda: None)
-    bundles.command("collect")(bundle.collect)
+    _add(bundles, "collect", bundle.collect)
     return bundles
 
 
 def _runs() -> typer.Typer:
     runs = typer.Typer(help="Look at runs and decide about their plans.", no_args_is_help=True)
-    runs.command("list")(run.list_runs)
-    runs.command("show")(run.show_run)
-    runs.command("watch")(run.watch)
-    runs.command("approve")(decide.approve)
-    runs.command("reject")(decide.reject)
-    runs.command("cancel")(decide.cancel)
-    runs.command("extend")(decide.extend)
-    runs.command("rerun")(operate.rerun)
-    runs.command("escalate")(operate.escalate)
-    runs.command("rebuild")(rebuild.rebuild_runs)
+    _add(runs, "list", run.list_runs)
+    _add(runs, "show", run.show_run)
+    _add(runs, "watch", run.watch)
+    _add(runs, "approve", decide.approve)
+    _add(runs, "reject", decide.reject)
+    _add(runs, "cancel", decide.cancel)
+    _add(runs, "extend", decide.extend)
+    _add(runs, "rerun", operate.rerun)
+    _add(runs, "escalate", operate.escalate)
+    _add(runs, "rebuild", rebuild.rebuild_runs)
     return runs
 
 
 def _events() -> typer.Typer:
     events = typer.Typer(help="Facts as services tell them.", no_args_is_help=True)
     events.callback()(lambda: None)
-    events.command("tail")(events_.tail)
+    _add(events, "tail", events_.tail)
     return events
 
 
 def _letters() -> typer.Typer:
     letters = typer.Typer(help="Messages that services have given up.", no_args_is_help=True)
-    letters.command("list")(dlq.list_letters)
-    letters.command("show")(dlq.show_letter)
-    letters.command("replay")(dlq.replay)
-    letters.command("discard")(dlq.discard)
+    _add(letters, "list", dlq.list_letters)
+    _add(letters, "show", dlq.show_letter)
+    _add(letters, "replay", dlq.replay)
+    _add(letters, "discard", dlq.discard)
     return letters
 
 
 def _mcp() -> typer.Typer:
     servers = typer.Typer(help="The MCP servers of this machine.", no_args_is_help=True)
-    servers.command("list")(mcp.list_servers)
-    servers.command("doctor")(mcp.doctor)
-    servers.command("accept")(mcp.accept)
+    _add(servers, "list", mcp.list_servers)
+    _add(servers, "doctor", mcp.doctor)
+    _add(servers, "accept", mcp.accept)
     return servers
 
 
 def _tools() -> typer.Typer:
     known = typer.Typer(help="What agents can use.", no_args_is_help=True)
     known.callback()(lambda: None)
-    known.command("list")(tools.list_tools)
+    _add(known, "list", tools.list_tools)
     return known
 
 
 def _audit() -> typer.Typer:
     deeds = typer.Typer(help="What people decided and changed.", no_args_is_help=True)
-    deeds.command("verify")(audit.verify)
-    deeds.command("export")(audit.export)
+    _add(deeds, "verify", audit.verify)
+    _add(deeds, "export", audit.export)
     return deeds
 
 
 def _topology() -> typer.Typer:
     streams = typer.Typer(help="The streams that services rely on.", no_args_is_help=True)
     streams.callback()(lambda: None)
-    streams.command("apply")(topology.apply)
+    _add(streams, "apply", topology.apply)
     return streams
 
 
 def _config() -> typer.Typer:
     settings = typer.Typer(help="What the services would start with.", no_args_is_help=True)
     settings.callback()(lambda: None)
-    settings.command("explain")(config.explain_settings)
+    _add(settings, "explain", config.explain_settings)
     return settings
