@@ -119,7 +119,11 @@ def test_a_pull_request_is_its_address():
 
 def test_what_needs_a_person_comes_with_all_that_was_seen():
     text = rendered(build.run_escalated(seen=("two pods restart", "no commit"))).text
-    assert text.splitlines() == ["Nobody knows the cause.", "Seen: two pods restart", "Seen: no commit"]
+    assert text.splitlines() == [
+        "Nobody knows the cause.",
+        "Seen: two pods restart",
+        "Seen: no commit",
+    ]
 
 
 def test_of_much_that_was_seen_the_first_lines_are_told_and_the_rest_is_counted():

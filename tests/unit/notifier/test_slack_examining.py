@@ -24,7 +24,7 @@ CLOCK = SystemClock()
 @asynccontextmanager
 async def notifier(secret=SECRET):
     """Serve the endpoint of clicks on loopback, with nothing behind it that could decide."""
-    clicks = Clicks(None, None, None, People({}), Surroundings("", buttons=True))
+    clicks = Clicks(None, None, None, People({}), Surroundings("", buttons=True), ratings=None)
     app = endpoint.build(Endpoint(secret, clicks, None, CLOCK))
     with socket.socket() as listening:
         listening.bind((LOOPBACK, 0))
