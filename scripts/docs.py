@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reference import analyzers, asyncapi, checks, cli, events, routes, settings, tools
+from reference import analyzers, asyncapi, checks, cli, events, rights, routes, settings, tools
 
 from tocsin_contracts import schemas
 
@@ -24,6 +24,9 @@ def documents() -> dict[Path, str]:
         ROOT / "docs" / "tools.md": tools.page(),
         ROOT / ".env.example": settings.example(ROOT / "docker-compose.yml"),
         ROOT / "docs" / "asyncapi.json": asyncapi.document(),
+        ROOT / "docs" / "rights.md": rights.page(),
+        ROOT / "deploy" / "nats" / "users.conf": rights.of_the_bus(),
+        ROOT / "deploy" / "valkey" / "users.acl": rights.of_the_store(),
     }
 
 

@@ -14,6 +14,7 @@ from testcontainers.core.wait_strategies import LogMessageWaitStrategy
 
 import docker
 from tocsin_contracts import IncidentOpened, RunState
+from tocsin_kit import users
 from tocsin_kit.moves import move
 from tocsin_testing import build
 from tocsin_testing.harness import running
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.docker
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+PASSWORD = "p-of-this-test"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,7 +53,8 @@ def container(name: str, port: int, says: str) -> Iterator[str]:
         DockerContainer(one["image"], user=one.get("user"))
         .with_command(one["command"])
         .with_exposed_ports(port)
-        .with_kwargs(**hardened, tmpfs={"/data": ""})
+        .with_envs(**{users.variable(who): PASSWORD for who in users.OF_THE_BUS})
+        .with_kwargs(**hardened, tmpfs={"/data": "", "/tmp": ""})
         .waiting_for(LogMessageWaitStrategy(says))
     )
     for volume in one["volumes"]:
@@ -86,7 +89,8 @@ async def test_one_event_goes_round_through_the_images(nats_address, valkey_addr
 
     accepted = build.alert_accepted()
     opened = build.incident_opened()
-    bus_url, store_url = f"nats://{nats_address}", f"redis://{valkey_address}/0"
+    bus_url = f"nats://owner:{PASSWORD}@{nats_address}"
+    store_url = f"redis://owner:{PASSWORD}@{valkey_address}/0"
     async with running(bus_url, store_url, subscribe) as rig:
         await rig.runs.create(accepted)
         await rig.bus.publish(opened)

@@ -12,7 +12,7 @@ import yaml
 from pydantic import SecretStr
 
 from tocsin_gitops.providers import KNOWN
-from tocsin_kit import secret_files
+from tocsin_kit import secret_files, users
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.topology import GIB, STREAMS
 
@@ -95,14 +95,23 @@ def test_nothing_starts_without_its_tokens(name, monkeypatch):
         _settings(name).load()
 
 
-@pytest.mark.parametrize("name", sorted(set(OURS) - {"topology"} | {"grafana"}))
+@pytest.mark.parametrize("name", sorted({*OURS, "grafana"}))
 def test_a_service_sees_the_files_of_its_own_secrets_only(name):
     (folder,) = [one for one in _binds(name) if one["target"] == "/run/secrets"]
-    assert folder["source"] == "${TOCSIN_SECRETS:-./deploy/secrets}/" + name
+    whose = "owner" if name == "topology" else name
+    assert folder["source"] == "${TOCSIN_SECRETS:-./deploy/secrets}/" + whose
     assert folder["read_only"] is True
     assert name == "grafana" or _given(name)[secret_files.VARIABLE] == folder["target"]
-    kept = ROOT / "deploy" / "secrets" / name / ".gitignore"
+    kept = ROOT / "deploy" / "secrets" / whose / ".gitignore"
     assert kept.read_text(encoding="utf-8").splitlines() == ["*", "!.gitignore"]
+
+
+def test_only_the_servers_see_everybodys_passwords():
+    file = "${TOCSIN_SECRETS:-./deploy/secrets}/passwords.env"
+    assert {name for name in SERVICES if "env_file" in SERVICES[name]} == set(ENGINES)
+    assert [SERVICES[name]["env_file"] for name in ENGINES] == [[file], [file]]
+    plain = {_given(name)["TOCSIN_NATS_URL"] for name in OURS}
+    assert plain == {None}, "an address has a password, so it is a file"
 
 
 def _binds(name):
@@ -196,7 +205,10 @@ def test_the_store_forgets_nothing_by_itself():
 def test_the_bus_takes_its_configuration_and_has_room_for_every_stream():
     config = ROOT / "deploy" / "nats" / "nats.conf"
     server = Path(sysconfig.get_path("scripts"), "nats-server")
-    checked = subprocess.run([server, "-t", "-c", config], capture_output=True, check=False)
+    passwords = {users.variable(who): "p-secret" for who in users.OF_THE_BUS}
+    checked = subprocess.run(
+        [server, "-t", "-c", config], capture_output=True, check=False, env=os.environ | passwords
+    )
     assert checked.returncode == 0, checked.stderr
     room = re.search(r"max_file_store: (\d+)GB", config.read_text(encoding="utf-8"))
     assert sum(stream.max_bytes for stream in STREAMS) < int(room[1]) * GIB

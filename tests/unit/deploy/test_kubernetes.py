@@ -12,6 +12,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from tocsin_kit import users
 from tocsin_kit.topology import CONSUMERS, FACTS
 
 ROOT = Path(__file__).parents[3]
@@ -209,9 +210,31 @@ def test_what_keda_scales_by_are_consumers_and_deployments_that_there_are(ha):
 
 
 @pytest.mark.parametrize("file", ["nats/nats.conf", "k8s/overlays/ha/nats.conf"])
-def test_the_bus_reads_its_configuration(file):
+def test_the_bus_reads_its_configuration(file, tmp_path):
     binary = str(Path(sysconfig.get_path("scripts"), "nats-server"))
-    environment = os.environ | {"POD_NAME": "nats-0"}
-    command = [binary, "-t", "-c", str(ROOT / "deploy" / file)]
+    for source in (file, "nats/users.conf"):
+        shutil.copy(ROOT / "deploy" / source, tmp_path)
+    passwords = {users.variable(who): "p-secret" for who in users.OF_THE_BUS}
+    environment = os.environ | passwords | {"POD_NAME": "nats-0"}
+    command = [binary, "-t", "-c", str(tmp_path / "nats.conf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_servers_have_their_users_beside_their_configuration(objects):
+    found = of(objects, "ConfigMap")
+    maps = {one["metadata"]["name"].rpartition("-")[0]: set(one["data"]) for one in found}
+    assert maps["nats"] == {"nats.conf", "users.conf"}
+    assert maps["valkey"] == {"start.sh", "users.acl"}
+
+
+@pytest.mark.parametrize("name", [*SERVICES, "topology"])
+def test_a_service_gets_its_own_password_and_no_other(objects, name):
+    who = "owner" if name == "topology" else name
+    (container,) = pods(objects)[name]["containers"]
+    given_ = {one["name"]: one for one in container["env"]}
+    key = {"name": "tocsin-passwords", "key": f"TOCSIN_PASSWORD_{who.upper()}"}
+    assert given_["PASSWORD"]["valueFrom"]["secretKeyRef"] == key
+    assert given_["TOCSIN_NATS_URL"]["value"] == f"nats://{who}:$(PASSWORD)@nats:4222"
+    whole = [one.get("secretRef", {}).get("name") for one in container.get("envFrom", ())]
+    assert "tocsin-passwords" not in whole
