@@ -52,3 +52,11 @@ async def test_a_store_that_is_away_is_a_matter_of_time():
     with pytest.raises(TransientError, match="about the same as run 'r1'"):
         await met(client, 1, "a")
     await client.aclose()
+
+
+async def test_what_was_about_a_thing_is_told_without_being_remembered(redis):
+    await met(redis, 1, "a")
+    await met(redis, 2, "a", "b")
+    assert await RunsAbout(redis).of("a") == ("r2", "r1")
+    assert await RunsAbout(redis).of("c") == ()
+    assert await redis.dbsize() == 2

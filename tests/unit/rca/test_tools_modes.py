@@ -14,13 +14,16 @@ from tocsin_gitops.source import LocalGitSource
 from tocsin_kit.redaction import MASK, Redactor
 from tocsin_rca import tools
 from tocsin_rca.settings import Settings
+from tocsin_rca.sources.past_runs import PastRuns
 from tocsin_rca.tools import outside
+from tocsin_rca.tools.runs import RunTools
 from tocsin_testing.tools import RecordingTool
 
 NAMES = [
     *("k8s.get", "k8s.list", "k8s.events", "k8s.logs"),
     *("git.changes", "git.commits", "git.read_file"),
     *("git.repositories", "git.search", "git.blame", "git.compare", "git.pulls"),
+    *("runs.about", "runs.search", "knowledge.search", "knowledge.read"),
     "metrics.localise",
 ]
 IDENTITIES = [
@@ -33,8 +36,10 @@ TABLE = list(itertools.product(NAMES, Mode, IDENTITIES))
 
 
 @pytest.fixture
-def registry(history, clock):
-    others = outside.metrics(Settings(prometheus_url="http://127.0.0.1:9"))
+def registry(history, clock, tmp_path):
+    settings = Settings(prometheus_url="http://127.0.0.1:9", knowledge_dir=tmp_path)
+    runs = RunTools(PastRuns(None, None, clock)).toolset()
+    others = (runs, *outside.knowledge(settings), *outside.metrics(settings))
     fleet, source = Fleet([], clock.now), LocalGitSource()
     return tools.registry(fleet, history([]), source, GitOps(), outside=others)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -39,3 +40,9 @@ class RunsAbout:
         found = {str(one): float(score) for listed in answers for one, score in listed}
         newest = sorted(found, key=lambda one: found[one], reverse=True)
         return tuple(RunId(one) for one in newest if one != run_id)
+
+    async def of(self, thing: str) -> tuple[RunId, ...]:
+        """Return the runs about a thing, the newest first; TransientError as above."""
+        async with translated("find what was about a thing"):
+            listed: list[Any] = await self._client.zrange(keys.about(thing), 0, -1, desc=True)
+        return tuple(RunId(str(one)) for one in listed)

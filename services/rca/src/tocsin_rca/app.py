@@ -80,7 +80,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     past = PastRuns(parts.reader, about, SystemClock())
     source = reading(settings)
     seen = replace(world(settings, servers, source), past=past)
-    box = assembly.toolbox(settings, seen, servers, source)
+    box = assembly.toolbox(settings, seen, servers, source, past)
     with_ = assembly.equipment(settings, parts, box)
     thinking = _thinking(settings, parts, seen, with_)
     further = _further(settings, parts, seen, thinking) if thinking else None

@@ -51,6 +51,7 @@ from tocsin_rca.investigation.scenes import fleet_of
 from tocsin_rca.ports import World
 from tocsin_rca.settings import Settings
 from tocsin_rca.tools import outside
+from tocsin_rca.tools.runs import Earlier, RunTools
 
 HOSTED = (
     (investigator.NAME, ModelRole.RCA, True, "Finds what causes an alert, and shows its evidence."),
@@ -80,10 +81,13 @@ class Equipment:
     kept: BaseCheckpointSaver[Any]
 
 
-def toolbox(settings: Settings, seen: World, servers: Servers, source: Repositories) -> Toolbox:
+def toolbox(
+    settings: Settings, seen: World, servers: Servers, source: Repositories, earlier: Earlier
+) -> Toolbox:
     """Return the tools; PermanentError for a toolset that cannot be loaded."""
     asked = backends.opened(settings.backends)
-    others = (*outside.toolsets(settings, servers), *asked.toolsets)
+    runs = RunTools(earlier).toolset()
+    others = (runs, *outside.toolsets(settings, servers), *asked.toolsets)
     hidden = asked.secrets | secrets.known(source.gitops, os.environ)
     redactor = Redactor(secrets_of(settings) | hidden)
 

@@ -32,6 +32,10 @@ _KINDS: Mapping[str, EvidenceKind] = {
     "git.search": EvidenceKind.MANIFEST,
     "git.blame": EvidenceKind.COMMIT,
     "git.compare": EvidenceKind.COMMIT,
+    "knowledge.search": EvidenceKind.RUNBOOK,
+    "knowledge.read": EvidenceKind.RUNBOOK,
+    "runs.about": EvidenceKind.PAST,
+    "runs.search": EvidenceKind.PAST,
 }
 _QUERY = 300
 

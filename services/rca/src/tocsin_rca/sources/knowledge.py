@@ -58,7 +58,7 @@ class KnowledgeFolder:
     def _about(self, alert: Alert) -> tuple[Runbook, ...]:
         found = sorted(self._fitting(alert), key=lambda one: (one.rank, str(one.path)))
         return tuple(
-            Runbook(str(one.path.relative_to(self._folder)), clean(one.text, MOST_CHARS).text)
+            Runbook(self.named(one.path), clean(one.text, MOST_CHARS).text)
             for one in found[:MOST_FOUND]
         )
 
@@ -68,9 +68,8 @@ class KnowledgeFolder:
         workload = alert.workload
         names = [workload.name, f"{workload.namespace}/{workload.name}"] if workload else []
         workloads = _names(names)
-        for path in self._files():
-            text = _read(path)
-            said, body = _front_matter(text)
+        for path in self.files():
+            said, body = front_matter(read(path))
             called = _names([path.stem])
             fits = (
                 called & titles or _listed(said, "alerts") & titles,
@@ -81,19 +80,24 @@ class KnowledgeFolder:
             if rank is not None:
                 yield _File(rank, path, body)
 
-    def _files(self) -> Iterable[Path]:
-        """A link that leads out of the folder is none of its files."""
+    def named(self, path: Path) -> str:
+        """Return what a file is called: its place in the folder."""
+        return str(path.relative_to(self._folder))
+
+    def files(self) -> Iterable[Path]:
+        """Return the first files; a link that leads out of the folder is none of them."""
         paths = (path for path in sorted(self._folder.rglob("*")) if path.suffix in SUFFIXES)
         inside = (p for p in paths if p.is_file() and p.resolve().is_relative_to(self._folder))
         return islice(inside, MOST_FILES)
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
+    """Return the beginning of a file as text."""
     with path.open("rb") as file:
         return file.read(_MOST_BYTES).decode(errors="replace").replace("\r\n", "\n")
 
 
-def _front_matter(text: str) -> tuple[dict[str, object], str]:
+def front_matter(text: str) -> tuple[dict[str, object], str]:
     """Return what a file says of itself, and the rest; a head that is no table says nothing."""
     end = text.find(f"\n{_FENCE}", 0, _MOST_HEAD)
     if not text.startswith(_FENCE) or end < 0:

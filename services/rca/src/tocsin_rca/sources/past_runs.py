@@ -11,12 +11,22 @@ from tocsin_contracts import (
     PullRequestOpened,
     RunFinished,
     RunId,
+    Workload,
 )
 from tocsin_kit.run_view import Run, RunReader
 from tocsin_kit.runs_about import RunsAbout
+from tocsin_rca.evidence.bm25 import Index
 from tocsin_rca.ports import Clock, PastRun
 
 MOST = 5
+MOST_SEARCHED = 300
+_KINDS = (
+    IncidentOpened,
+    HypothesisFormed,
+    InvestigationInconclusive,
+    PullRequestOpened,
+    RunFinished,
+)
 
 
 class PastRuns:
@@ -40,6 +50,19 @@ class PastRuns:
                 found.append(_past(run, opened.alert, _key(alert)))
         return tuple(found)
 
+    async def of(self, workload: Workload, limit: int) -> tuple[PastRun, ...]:
+        """Return the last runs about a workload; TransientError if the store does not answer."""
+        ids = await self._about.of(_thing(workload))
+        runs = [await self._readable(one) for one in ids[:limit]]
+        return tuple(past for run in runs if run for past in _told(run))
+
+    async def like(self, words: str, limit: int) -> tuple[PastRun, ...]:
+        """Return the runs that fit the words best, among the newest; TransientError as above."""
+        recent = await self._reader.recent(MOST_SEARCHED, kinds=_KINDS)
+        known = [past for run in recent for past in _told(run)]
+        index = Index(_words(past) for past in known)
+        return tuple(known[place] for place, _ in index.best(words, limit))
+
     async def _readable(self, run_id: RunId) -> Run | None:
         try:
             return await self._reader.get(run_id)
@@ -51,7 +74,22 @@ def _things(alert: Alert) -> Iterator[str]:
     if key := _key(alert):
         yield f"incident {key}"
     if workload := alert.workload:
-        yield f"workload {workload.cluster}/{workload.namespace}/{workload.name}"
+        yield _thing(workload)
+
+
+def _thing(workload: Workload) -> str:
+    return f"workload {workload.cluster}/{workload.namespace}/{workload.name}"
+
+
+def _told(run: Run) -> Iterator[PastRun]:
+    if opened := run.fact(IncidentOpened):
+        yield _past(run, opened.alert, "")
+
+
+def _words(past: PastRun) -> str:
+    finding = past.finding
+    cause = f"{finding.cause} {finding.object} {finding.summary}" if finding else ""
+    return f"{past.title} {cause} {past.ending}"
 
 
 def _key(alert: Alert) -> str:

@@ -1,4 +1,4 @@
-"""What an investigation may ask beside our own tools: MCP servers, metrics, agents elsewhere."""
+"""What an investigation may ask where it is set: MCP servers, metrics, knowledge, agents."""
 
 from tocsin_agents.remote.agent import RemoteAgent
 from tocsin_agents.tools.mcp_toolset import McpToolset
@@ -6,12 +6,15 @@ from tocsin_agents.tools.toolsets import NamedToolset
 from tocsin_kit.clock import SystemClock
 from tocsin_mcp.servers import Servers
 from tocsin_rca.settings import Settings
+from tocsin_rca.sources.knowledge import KnowledgeFolder
+from tocsin_rca.sources.knowledge_search import KnowledgeSearch
 from tocsin_rca.sources.prometheus import Access, Prometheus
+from tocsin_rca.tools.knowledge import KnowledgeTools
 from tocsin_rca.tools.metrics import MetricTools
 
 
 def toolsets(settings: Settings, connected: Servers) -> tuple[NamedToolset, ...]:
-    """Return the tools of servers, of the store of metrics, and of external agents.
+    """Return the tools of servers, of metrics and of knowledge, and external agents.
 
     A server that a cluster is looked at through is left out: `k8s` asks it, and shows less.
     """
@@ -19,6 +22,7 @@ def toolsets(settings: Settings, connected: Servers) -> tuple[NamedToolset, ...]
     return (
         *(McpToolset(one) for name, one in connected.sessions.items() if name not in taken),
         *metrics(settings),
+        *knowledge(settings),
         *agents(settings),
     )
 
@@ -42,6 +46,12 @@ def metrics(settings: Settings) -> tuple[NamedToolset, ...]:
     """Return the tools of the store of metrics, if there is one."""
     store = prometheus(settings)
     return (MetricTools(store, SystemClock()).toolset(),) if store else ()
+
+
+def knowledge(settings: Settings) -> tuple[NamedToolset, ...]:
+    """Return the tools of the folder of knowledge, if there is one."""
+    folder = settings.knowledge_dir
+    return (KnowledgeTools(KnowledgeSearch(KnowledgeFolder(folder))).toolset(),) if folder else ()
 
 
 def agents(settings: Settings) -> tuple[NamedToolset, ...]:

@@ -17,13 +17,17 @@ from tocsin_gitops.source import LocalGitSource
 from tocsin_kit import logging
 from tocsin_kit.clock import SystemClock
 from tocsin_kit.errors import PermanentError, TocsinError
+from tocsin_kit.parts import Parts
+from tocsin_kit.runs_about import RunsAbout
 from tocsin_mcp.errors import LostError
 from tocsin_mcp.offers import Offer, Standing
 from tocsin_mcp.session import Session
 from tocsin_rca import backends, tools
 from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.settings import Settings
+from tocsin_rca.sources.past_runs import PastRuns
 from tocsin_rca.tools import outside
+from tocsin_rca.tools.runs import RunTools
 
 _ANYBODY = Identity("operator")
 
@@ -53,8 +57,19 @@ def _ours(settings: Settings) -> Iterator[NamedToolset]:
     source, gitops = LocalGitSource(), GitOps()
     fleet, history = Fleet([], SystemClock().now), GitHistory(source, gitops)
     asked = backends.opened(settings.backends).toolsets
-    others = (*outside.metrics(settings), *asked, *outside.agents(settings))
+    others = (
+        _runs(settings),
+        *outside.metrics(settings),
+        *outside.knowledge(settings),
+        *asked,
+        *outside.agents(settings),
+    )
     yield from tools.registry(fleet, history, source, gitops, settings.toolsets, outside=others)
+
+
+def _runs(settings: Settings) -> NamedToolset:
+    parts = Parts.of(settings, moves_runs=False)
+    return RunTools(PastRuns(parts.reader, RunsAbout(parts.redis), SystemClock())).toolset()
 
 
 async def _of(toolset: NamedToolset) -> tuple[ToolView, ...]:
