@@ -17,6 +17,7 @@ from tocsin_contracts import CheckVerdict, EvidenceKind, ModelUse, Risk, Severit
 from tocsin_contracts.roles import Role
 from tocsin_gateway import api, application
 from tocsin_gateway.access import Access
+from tocsin_gateway.amendments import Amendments
 from tocsin_gateway.console import site
 from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.desk import Desk
@@ -61,6 +62,7 @@ class Gateway:
         self.feed = FakeFeed(*facts)
         self.statuses, self.letters = FakeStatuses(), FakeLetters(*map(operating.letter, (7, 9)))
         self.operations, self.outcomes = FakeOperations(), FakeOutcomes()
+        self.bus = FakePublisher()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._ready = threading.Event()
@@ -85,13 +87,12 @@ class Gateway:
         tokens = {who: SecretStr(token) for who, token in TOKENS.items()}
         access = Access(tokens, {"ana": Role.APPROVER, "bo": Role.VIEWER})
         tallies, news = FakeTallies(), FakeLateNews()
-        routes = api.Api(
-            self.runs, self.approvals, self.runs, FakePublisher(), tallies=tallies, news=news
-        )
+        routes = api.Api(self.runs, self.approvals, self.runs, self.bus, tallies=tallies, news=news)
         console = site.console(
             routes,
             Desk(self.runs, self.approvals, tallies, news),
             Sessions(access, 12, self.clock),
+            amendments=Amendments(self.runs, self.approvals, self.bus),
             hub=hub,
             books=books,
             statuses=self.statuses,

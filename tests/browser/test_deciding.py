@@ -37,6 +37,29 @@ def test_a_plan_is_approved_with_scripts_forbidden(enter, gateway):
     assert state(gateway) is ApprovalState.GRANTED
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_another_value_is_asked_for_and_nothing_is_approved(enter, gateway, scripts):
+    page = enter("/runs/r1", java_script_enabled=scripts)
+    page.get_by_text("Ask for another value").click()
+    page.locator("#value-0").fill("384Mi")
+    page.get_by_role("button", name="Ask for a new plan").click()
+    expect(page.get_by_text("You asked for another value.")).to_be_visible()
+    (told,) = gateway.bus.published
+    assert (told.by, told.changes[0].new) == ("ana", "384Mi")
+    assert state(gateway) is ApprovalState.PENDING
+
+
+def test_the_answer_to_a_form_can_be_read_again(enter, gateway):
+    page = enter("/runs/r1")
+    gateway.approvals.approvals.clear()
+    page.locator("#no-here").fill("too much")
+    page.get_by_role("button", name=re.compile("Reject")).click()
+    expect(page.get_by_text("Nothing was done.")).to_be_visible()
+    expect(page).to_have_url(re.compile("/runs/r1$"))
+    page.reload()
+    expect(page.get_by_text("Nothing was done.")).to_be_hidden()
+
+
 def test_a_no_without_a_reason_is_asked_for_one_by_the_browser(enter, gateway):
     page = enter("/runs/r1")
     page.get_by_role("button", name=re.compile("Reject")).click()

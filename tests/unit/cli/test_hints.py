@@ -21,10 +21,19 @@ def test_a_program_that_the_shell_does_not_find_is_called_by_its_path(tmp_path, 
     assert hints.command("run", "list") == f"{tmp_path}/.venv/bin/tocsin run list"
 
 
-def test_a_program_that_the_shell_finds_is_called_by_its_name(tmp_path):
+def test_a_program_that_the_shell_finds_is_called_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/usr/local/bin/tocsin", "up"])
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/tocsin").touch(mode=0o755)
     assert hints.command("run", "list") == "tocsin run list"
+
+
+def test_a_program_below_this_folder_is_called_by_its_path_for_a_path_may_be_of_one_call_only(
+    tmp_path,
+):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/tocsin").touch(mode=0o755)
+    assert hints.command("run", "list") == ".venv/bin/tocsin run list"
 
 
 def test_another_folder_is_named_and_words_are_quoted(tmp_path):

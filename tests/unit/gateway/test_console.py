@@ -10,10 +10,12 @@ import pytest
 from pydantic import SecretStr
 
 from tocsin_contracts import CheckVerdict, RunCancelRequested, RunState, Severity
+from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested, NewValue
 from tocsin_contracts.roles import Role
 from tocsin_contracts.views import ApprovalState
 from tocsin_gateway import api, application
 from tocsin_gateway.access import Access
+from tocsin_gateway.amendments import Amendments
 from tocsin_gateway.console import rendering, site
 from tocsin_gateway.console.books import Books
 from tocsin_gateway.console.desk import Desk
@@ -27,6 +29,7 @@ from tocsin_testing.fake_feed import FakeFeed
 from tocsin_testing.fakes import FakeClock, FakePublisher, FakeRuns, FakeTallies, outage
 from tocsin_testing.gate import FakeApprovals
 from tocsin_testing.operating import FakeLetters, FakeOperations, FakeOutcomes, FakeStatuses
+from tocsin_testing.values import MEMORY
 
 PLAN = build.plan().plan_hash
 WAITING = build.run(
@@ -95,6 +98,7 @@ class Browser:
             self.routes,
             Desk(self.runs, self.approvals, tallies, news),
             Sessions(self.access, 12, self.clock, https=https),
+            amendments=Amendments(self.runs, self.approvals, self.bus),
             hub=self.hub,
             books=self.books,
             statuses=self.statuses,
@@ -162,7 +166,7 @@ GETS = [
     "/events",
 ]
 LETTER_POSTS = ["/dead-letters/7/replay", "/dead-letters/7/discard"]
-ACTS = ("approve", "break-glass", "reject", "cancel", "rerun", "escalate", "rate")
+ACTS = ("approve", "amend", "break-glass", "reject", "cancel", "rerun", "escalate", "rate")
 POSTS = [*(f"/runs/r1/{act}" for act in ACTS), *LETTER_POSTS, "/logout"]
 
 
@@ -671,6 +675,69 @@ async def test_the_glass_is_broken_by_a_form_of_its_own_where_one_yes_is_not_eno
     assert answer.status_code == 303
     (decision,) = browser.approvals.approvals[RUN, PLAN].decisions
     assert (browser.state, decision.break_glass) == (ApprovalState.GRANTED, True)
+
+
+async def test_another_value_is_asked_for_by_a_form_that_holds_those_of_the_plan(browser):
+    form = (await browser.page("/runs/r1")).forms["/runs/r1/amend"]
+    assert form["value-0"] == "256Mi"
+    answer = await browser.press("/runs/r1", "/runs/r1/amend", **{"value-0": " 384Mi "})
+    assert answer.status_code == 202
+    assert "A new plan, or why there is none, comes in seconds." in Page(answer.text).text
+    (told,) = browser.bus.published
+    assert isinstance(told, AmendmentRequested)
+    assert (told.by, told.surface, told.changes[0].new) == ("ana", "console", "384Mi")
+    assert browser.state is ApprovalState.PENDING
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [("256Mi", "no value is another one"), ("", "a value has 1 to 1000 characters")],
+)
+async def test_values_that_are_none_ask_for_nothing(browser, typed, why):
+    answer = await browser.press("/runs/r1", "/runs/r1/amend", **{"value-0": typed})
+    assert answer.status_code == 422
+    assert why in Page(answer.text).text
+    assert browser.bus.published == []
+
+
+async def test_p3_other_values_for_a_plan_that_was_replaced_ask_for_nothing(browser):
+    other = {"value-0": "384Mi", "plan_hash": "0" * 64}
+    answer = await browser.press("/runs/r1", "/runs/r1/amend", **other)
+    assert (answer.status_code, browser.bus.published) == (403, [])
+    assert "not the plan that waits" in Page(answer.text).text
+
+
+async def test_who_may_not_decide_is_shown_no_form_for_other_values():
+    mallory = await Browser(WAITING).enter("mallory")
+    assert "/runs/r1/amend" not in (await mallory.page("/runs/r1")).forms
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ((), "asked for another value: …resources.limits.memory 384Mi."),
+        ((AmendmentRefused,), "No plan comes of the values that ana asked for: too much."),
+    ],
+)
+async def test_what_becomes_of_other_values_is_on_the_page(told, says):
+    later = {"by": "ana", "plan_hash": PLAN, "run_id": RUN, "at": NOW + timedelta(minutes=1)}
+    wanted = AmendmentRequested(
+        **later, surface="console", changes=(NewValue(path=MEMORY, new="384Mi"),)
+    )
+    run = build.run(
+        build.alert_accepted(),
+        build.plan_drafted(),
+        build.approval_requested(),
+        wanted.caused_by("w", "gateway"),
+        *(kind(**later, why="too much").caused_by("x", "validation") for kind in told),
+    )
+    assert says in (await (await Browser(run).enter()).page("/runs/r1")).text
+
+
+async def test_what_no_page_is_at_is_told_in_a_sentence_with_code_as_code(browser):
+    answer = await browser.get("/runs/nobody")
+    assert "<h1>No run" in answer.text
+    assert "<code>tocsin run list</code> shows the newest runs." in answer.text
 
 
 async def test_a_hypothesis_is_rated_in_words(browser):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tocsin_contracts import CauseClass, Rejection
+from tocsin_contracts import AlertStatus, CauseClass, Rejection, Severity
+from tocsin_contracts.views import MemberView
 from tocsin_gateway import views
 from tocsin_gateway.markdown import block, code, link, words
 from tocsin_gateway.reporting import markdown
@@ -50,6 +51,17 @@ def test_a_report_tells_what_happened_why_what_was_decided_and_what_came_of_it()
     assert "<https://forge.example/1>" in told
     assert "Nobody knows the cause." in told
     assert "No model was asked." in told
+
+
+def test_a_report_names_every_alert_of_a_run_that_has_several():
+    view = views.detail(build.run(build.alert_accepted()), None)
+    fields = {"title": "Killed", "status": AlertStatus.FIRING, "severity": Severity.CRITICAL}
+    members = tuple(
+        MemberView(**fields, last_seen=NOW, fingerprint=pod, differs=f"pod {pod}") for pod in "ab"
+    )
+    told = markdown(view.model_copy(update={"members": members}))
+    assert "(firing) pod a" in told
+    assert "(firing) pod b" in told
 
 
 def test_a_report_of_a_run_that_has_just_begun_says_so():

@@ -18,10 +18,11 @@ def command(*words: str, data: Path = DEFAULT) -> str:
 
 
 def _program() -> str:
-    """Return how it was called, unless the shell finds it by name."""
+    """Return its path where it is below this folder, whose PATH is often not that of the shell."""
     called = Path(sys.argv[0])
-    if shutil.which(_NAME) or called.name != _NAME:
+    if called.name != _NAME:
         return _NAME
     here = Path.cwd()
-    near = called.is_absolute() and called.is_relative_to(here)
-    return os.path.relpath(called, here) if near else str(called)
+    if called.is_absolute() and called.is_relative_to(here):
+        return os.path.relpath(called, here)
+    return _NAME if shutil.which(_NAME) else str(called)

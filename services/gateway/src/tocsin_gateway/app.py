@@ -37,11 +37,13 @@ def build(flags: Sequence[str] = ()) -> Service:
     operators, outcomes = operating.operations_of(settings, parts), assembly.outcomes_of(parts)
     tallies, news = Tallies(parts.redis), LateNews(parts.redis)
     records = approvals.Approvals(parts.redis, outbox)
+    amending = Amendments(parts.reader, records, parts.bus)
     routes = api.Api(parts.reader, records, parts.runs, parts.bus, tallies=tallies, news=news)
     console = site.console(
         routes,
         Desk(parts.reader, records, tallies, news),
         sessions,
+        amendments=amending,
         hub=hub,
         books=books,
         statuses=statuses,
@@ -52,7 +54,7 @@ def build(flags: Sequence[str] = ()) -> Service:
     areas = [
         *assembly.areas(parts, statuses, outcomes),
         *operating.areas(routes, letters, operators),
-        amendments.routes(Amendments(parts.reader, records, parts.bus)),
+        amendments.routes(amending),
     ]
     app = application.build(routes, hub, sessions.access, *areas, signed_in=sessions.signed_in)
     return Service(

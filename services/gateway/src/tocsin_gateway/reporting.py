@@ -36,7 +36,7 @@ def _head(view: RunView) -> Iterator[str]:
 
 def _happened(view: RunView) -> Iterator[str]:
     yield words(view.alert.summary or view.title)
-    for one in view.members[1:]:
+    for one in view.members if len(view.members) > 1 else ():
         yield f"- {words(one.title)} ({one.status.value}) {words(one.differs)}".rstrip()
     if view.triage:
         yield from (f"- triage: {words(one)}" for one in view.triage.decisions)

@@ -98,7 +98,7 @@ def greeting(up: Up, workspace: Workspace, world: World) -> tuple[str, ...]:
     return (
         "",
         "Tocsin is up.",
-        f"  gateway   {up.gateway_url}",
+        f"  console   {up.gateway_url}",
         f"  ingest    {up.ingest_url}",
         f"  bus       {without_password(up.nats_url)}",
         f"  store     {without_password(up.redis_url)}",
@@ -116,8 +116,9 @@ def greeting(up: Up, workspace: Workspace, world: World) -> tuple[str, ...]:
         f"    - url: {up.ingest_url}/webhook/alertmanager",
         f"      http_config: {{authorization: {{credentials: {token}}}}}",
         "",
-        f"Then: {here('run', 'list')}",
-        f"      {here('run', 'watch', 'RUN')}",
+        f"Sign in to the console with what `{here('token', 'api')}` prints.",
+        f"Or go on here: {here('run', 'list')}",
+        f"               {here('run', 'watch', 'RUN')}",
         "Ctrl-C here stops everything.",
         "",
     )

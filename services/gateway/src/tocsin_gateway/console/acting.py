@@ -10,13 +10,17 @@ from tocsin_contracts.operations import EscalateView, RerunView
 from tocsin_contracts.outcomes import OutcomesView, Rateable, RatingsView, RatingView
 from tocsin_contracts.roles import Role
 from tocsin_contracts.views import DecisionKind
+from tocsin_gateway import refusals
+from tocsin_gateway.amendments import Amendments
 from tocsin_gateway.api import Api
-from tocsin_gateway.console import forms
+from tocsin_gateway.console import amending, forms
+from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.door import Behind, Door
 from tocsin_gateway.console.sessions import Session
 from tocsin_gateway.outcomes.routes import RatingWish
 from tocsin_gateway.ports import Verdict
 from tocsin_gateway.refusals import RefusedError
+from tocsin_kit.approvals import Refusal
 
 Act = Callable[[str, dict[str, str], str], Awaitable[str]]
 """Does something about a run with the fields of a form, for somebody; returns where to go then."""
@@ -50,8 +54,19 @@ class Outcomes(Protocol):
 class Acting:
     """Does what a form of the console asks for, and shows the run again where it was refused."""
 
-    def __init__(self, api: Api, operations: Operations, outcomes: Outcomes, shown: Shown) -> None:
+    def __init__(
+        self,
+        api: Api,
+        desk: Desk,
+        *,
+        amendments: Amendments,
+        operations: Operations,
+        outcomes: Outcomes,
+        shown: Shown,
+    ) -> None:
         self._api = api
+        self._desk = desk
+        self._amendments = amendments
         self._operations = operations
         self._outcomes = outcomes
         self._shown = shown
@@ -61,6 +76,7 @@ class Acting:
         acts = (
             ("approve", self._approve, Role.APPROVER),
             ("break-glass", self._break_glass, Role.APPROVER),
+            ("amend", self._amend, Role.APPROVER),
             ("reject", self._reject, Role.APPROVER),
             ("cancel", self._cancel, Role.OPERATOR),
             ("rerun", self._rerun, Role.OPERATOR),
@@ -68,11 +84,15 @@ class Acting:
             ("rate", self._rate, Role.OPERATOR),
         )
         return [
-            door.behind(f"/runs/{{run_id}}/{name}", self._answering(act), role, "POST")
+            door.behind(
+                f"/runs/{{run_id}}/{name}", self._answering(act, _PROMISES.get(name)), role, "POST"
+            )
             for name, act, role in acts
         ]
 
-    def _answering(self, act: Act) -> Callable[[Request, Session], Awaitable[Response]]:
+    def _answering(
+        self, act: Act, promise: str | None
+    ) -> Callable[[Request, Session], Awaitable[Response]]:
         async def answer(request: Request, session: Session) -> Response:
             fields = await forms.read(request)
             forms.check(fields, session.csrf)
@@ -81,6 +101,8 @@ class Acting:
             except RefusedError as error:
                 said = f"{error.view.error}; {error.view.hint}"
                 return await self._shown(request, session, error.status, refused=said)
+            if promise:
+                return await self._shown(request, session, 202, done=promise)
             return RedirectResponse(f"/runs/{run_id}", 303)
 
         return answer
@@ -96,6 +118,15 @@ class Acting:
         plan_hash, reason = forms.plan_hash(fields), forms.reason(fields)
         verdict = Verdict(plan_hash=plan_hash, reason=reason, break_glass=True)
         await self._api.decide(run_id, DecisionKind.GRANTED, verdict, by, surface="console")
+        return run_id
+
+    async def _amend(self, run_id: str, fields: dict[str, str], by: str) -> str:
+        """Ask for the plan that was on the page with other values."""
+        question = (await self._desk.look(run_id)).question
+        if question is None:
+            raise refusals.refused(Refusal.NOT_WAITING)
+        wish = amending.wish(question.asked, fields)
+        await self._amendments.ask(run_id, wish, by, surface="console")
         return run_id
 
     async def _reject(self, run_id: str, fields: dict[str, str], by: str) -> str:
@@ -131,5 +162,10 @@ class Acting:
         await self._outcomes.rate(run_id, wish, by, "console")
         return run_id
 
+
+_PROMISES = {
+    "amend": "You asked for another value. A new plan, or why there is none, comes in seconds."
+}
+"""Of what is not in the record yet when the page is shown again."""
 
 _USEFUL = {"yes": True, "no": False}

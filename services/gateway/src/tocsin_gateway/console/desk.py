@@ -9,10 +9,13 @@ from tocsin_contracts import (
     Claim,
     Event,
     Finding,
+    HypothesisFormed,
     Plan,
+    PlanDrafted,
     RunId,
     RunState,
 )
+from tocsin_contracts.amending import AmendmentRefused, AmendmentRequested
 from tocsin_contracts.views import ApprovalState, RunSummary, RunView
 from tocsin_gateway import pulls, refusals, views
 from tocsin_gateway.ports import SUMMED_UP, Approvals, LateNews, Runs, Tallies
@@ -22,6 +25,8 @@ from tocsin_kit.run_view import Run
 MOST_WAITING = 200
 
 _SOON = (RunState.AWAITING_APPROVAL, RunState.APPLYING)
+_ASKING = (RunState.AWAITING_APPROVAL, RunState.VALIDATING)
+_AMENDING = (AmendmentRequested, AmendmentRefused, PlanDrafted, HypothesisFormed)
 _SAID = {
     ApprovalState.GRANTED: (
         "You approved this plan. The change is made next; this page says how it went."
@@ -97,6 +102,13 @@ class Look:
             return _SAID.get(decided.state, "")
         waits = decided.state is ApprovalState.PENDING
         return _YES if waits and who in {one.by for one in decided.decisions} else ""
+
+    @property
+    def amendment(self) -> AmendmentRequested | AmendmentRefused | None:
+        """What was last heard of other values for the plan that waits, or waited until then."""
+        told = [fact for fact in self.events if isinstance(fact, _AMENDING)]
+        last = told[-1] if told and self.run.state in _ASKING else None
+        return last if isinstance(last, AmendmentRequested | AmendmentRefused) else None
 
     @property
     def events(self) -> list[Event]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from starlette.requests import ClientDisconnect, Request
@@ -39,7 +40,7 @@ def check(fields: dict[str, str], csrf: str) -> None:
         )
 
 
-def reason(fields: dict[str, str], *, needed: bool = False) -> str:
+def reason(fields: Mapping[str, str], *, needed: bool = False) -> str:
     """Return why somebody decided; RefusedError if it has to be said and is not."""
     said = fields.get("reason", "").strip()
     if needed and not said:
@@ -49,7 +50,7 @@ def reason(fields: dict[str, str], *, needed: bool = False) -> str:
     return said
 
 
-def plan_hash(fields: dict[str, str]) -> str:
+def plan_hash(fields: Mapping[str, str]) -> str:
     """Return the hash of the plan that was on the page."""
     given = fields.get("plan_hash", "")
     if not re.fullmatch(r"[0-9a-f]{64}", given):

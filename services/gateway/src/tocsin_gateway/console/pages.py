@@ -94,9 +94,15 @@ class Pages:
         return await self._desk.listed(LOOKED_THROUGH, search.only_state)
 
     async def shown(
-        self, request: Request, session: Session, status: int = 200, *, refused: str = ""
+        self,
+        request: Request,
+        session: Session,
+        status: int = 200,
+        *,
+        refused: str = "",
+        done: str = "",
     ) -> Response:
-        """Show one run as it stands now; `refused` says why nothing was done."""
+        """Show one run as it stands now; `refused` says why nothing was done, `done` what was."""
         after = self._hub.number
         look = await self._desk.look(_id(request))
         said = await self._outcomes.ratings(look.run.id)
@@ -107,7 +113,7 @@ class Pages:
             look=look,
             run=look.view,
             story=story,
-            done=look.said(session.who),
+            done=done or look.said(session.who),
             ratings=said.ratings,
             refused=refused,
             after=after,

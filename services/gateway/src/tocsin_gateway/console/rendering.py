@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from tocsin_contracts.roles import Role
-from tocsin_gateway.console import wording
+from tocsin_gateway.console import amending, wording
 from tocsin_gateway.console.sessions import Session
 from tocsin_kit.clock import Clock, SystemClock
 
@@ -44,6 +44,7 @@ FILTERS: tuple[Callable[..., Any], ...] = (
     wording.change,
     wording.size,
     wording.path,
+    wording.place,
 )
 
 
@@ -84,7 +85,12 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= {one.__name__: one for one in FILTERS}
-    made.globals |= {"asset": asset, "pages_of_the_console": PAGES, "roles": Role}
+    made.globals |= {
+        "asset": asset,
+        "pages_of_the_console": PAGES,
+        "roles": Role,
+        "value_fields": amending.fields,
+    }
     return made
 
 

@@ -10,6 +10,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tocsin_contracts.roles import Role
+from tocsin_gateway.amendments import Amendments
 from tocsin_gateway.api import Api
 from tocsin_gateway.console import rendering
 from tocsin_gateway.console.acting import Acting, Operations, Outcomes
@@ -86,6 +87,7 @@ def console(
     desk: Desk,
     sessions: Sessions,
     *,
+    amendments: Amendments,
     hub: Hub,
     books: Books,
     statuses: Statuses,
@@ -101,7 +103,14 @@ def console(
     pages = Pages(desk, outcomes, hub, renderer)
     parts = (
         pages,
-        Acting(api, operations, outcomes, pages.shown),
+        Acting(
+            api,
+            desk,
+            amendments=amendments,
+            operations=operations,
+            outcomes=outcomes,
+            shown=pages.shown,
+        ),
         Watching(hub, renderer),
         Operating(statuses, letters, renderer),
         Ledgers(books, outcomes, hub, renderer, clock),

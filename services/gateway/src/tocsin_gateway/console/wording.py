@@ -153,8 +153,13 @@ def _edit(edit: Edit) -> str:
 def path(steps: FieldPath) -> str:
     """Write the path of a field as people do; only its end where it is long."""
     tail = 3
-    said = [f"[{step}]" if isinstance(step, int) else step for step in steps[-tail:]]
-    return ("…" if len(steps) > tail else "") + ".".join(said).replace(".[", "[")
+    return ("…" if len(steps) > tail else "") + place(steps[-tail:])
+
+
+def place(steps: FieldPath) -> str:
+    """Write the whole path of a field as people do."""
+    said = [f"[{step}]" if isinstance(step, int) else step for step in steps]
+    return ".".join(said).replace(".[", "[")
 
 
 def _value(value: Tree) -> str:

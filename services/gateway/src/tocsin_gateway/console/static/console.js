@@ -7,6 +7,8 @@
   const one = (selector) => document.querySelector(selector);
   const skew = Date.parse(body.dataset.now) - Date.now();
   root.classList.add("scripted");
+  // An answer to a form is a page of its run: to read it again asks for that, and sends nothing twice.
+  if (body.dataset.here && body.dataset.here !== location.pathname) history.replaceState(null, "", body.dataset.here);
 
   // ---- Times that run out.
   const span = (ms) => {
