@@ -128,3 +128,38 @@ def test_a_websocket_that_is_answered_with_a_no_is_no_error_of_ours(lines):
     server.error("ASGI callable returned without completing handshake.")
     server.error("Exception in ASGI application")
     assert [line["event"] for line in lines()] == ["Exception in ASGI application"]
+
+
+class Client:
+    """An object whose repr tells its token, as those of some libraries do."""
+
+    def __repr__(self):
+        return f"Client(token={SECRET!r})"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Client(), ValueError(f"refused: {SECRET}"), {"a": [Client()]}, SECRET.encode(), {SECRET}],
+    ids=["object", "exception", "nested", "bytes", "set"],
+)
+def test_p6_what_a_renderer_writes_in_its_own_way_is_masked_too(capsys, value):
+    configured().warning("gateway.refused", what=value)
+    line = capsys.readouterr().err
+    assert SECRET not in line
+    assert "gateway.refused" in line
+
+
+def test_p6_the_password_in_an_address_that_settings_hold_is_masked_alone(lines):
+    logging.configure(Settings(nats_url="nats://gateway:p4ss%2Fword-1@bus:4222"))
+    logging.get("x").info("bus.asked", said="the password p4ss/word-1 is wrong")
+    assert "p4ss/word-1" not in lines()[0]["said"]
+
+
+def test_p6_a_line_that_cannot_be_masked_is_not_shown_at_all(capsys):
+    class Unshown:
+        def __repr__(self):
+            raise ValueError(SECRET)
+
+    configured()
+    standard.getLogger("library").warning("it is %r", Unshown())
+    assert SECRET not in capsys.readouterr().err

@@ -1,10 +1,15 @@
 """P6: secrets are masked by what they are, by what they look like and by what they are called."""
 
+import base64
+import html
+import json
+from urllib.parse import quote, quote_plus
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tocsin_kit.redaction import MASK, Redactor
+from tocsin_kit.redaction import MASK, Redactor, know
 
 SHAPES = {
     "bearer": ("Authorization: Bearer abcdefgh12345678", "abcdefgh12345678"),
@@ -120,3 +125,46 @@ def test_p6_secrets_are_found_however_deep_they_stand():
 @pytest.mark.parametrize("value", [None, 3, 1.5, True, b"bytes"])
 def test_a_value_without_text_stays_as_it_is(value):
     assert Redactor(["secret"]).value(value) is value
+
+
+WRITTEN = {
+    "plain": lambda s: s,
+    "JSON": json.dumps,
+    "JSON as it is": lambda s: json.dumps(s, ensure_ascii=False),
+    "JSON within JSON": lambda s: json.dumps(json.dumps(s)),
+    "repr": repr,
+    "HTML": html.escape,
+    "path": quote,
+    "query": quote_plus,
+    "base64": lambda s: base64.b64encode(s.encode()).decode(),
+    "base64 of an address": lambda s: base64.urlsafe_b64encode(s.encode()).decode(),
+    "a password of basic": lambda s: base64.b64encode(f"user:{s}".encode()).decode(),
+    "of a name of another length": lambda s: base64.b64encode(f"users:{s}!".encode()).decode(),
+    "of one more": lambda s: base64.b64encode(f"users1:{s}".encode()).decode(),
+}
+SECRETS = st.text(st.characters(codec="utf-8"), min_size=12, max_size=40)
+
+
+@pytest.mark.parametrize("way", WRITTEN)
+@given(secret=SECRETS)
+@settings(max_examples=15)
+def test_p6_a_known_secret_is_masked_however_it_is_written(way, secret):
+    text = WRITTEN[way](secret)
+    masked = Redactor([secret]).text(f"it says {text} there")
+    assert MASK in masked
+    left = "".join(part for part in masked.removeprefix("it says ").split(MASK))
+    longest = len(text) // 2
+    assert not any(text[i : i + longest] in left for i in range(len(text) - longest + 1))
+
+
+def test_p6_what_the_process_knows_is_masked_by_redactors_that_were_made_before():
+    before = Redactor(["of-its-own-1"])
+    try:
+        know(["of-the-process-1", "of-its-own-1-and-more"])
+        assert before.text("a of-its-own-1 b of-the-process-1") == f"a {MASK} b {MASK}"
+        assert before.text("of-its-own-1-and-more") == MASK
+        assert before.may_hide("of-the-process-1")
+        assert Redactor().text("of-the-process-1") == MASK
+    finally:
+        know([])
+    assert Redactor().text("of-the-process-1") == "of-the-process-1"

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, MutableMapping, Sequence
 from logging.handlers import WatchedFileHandler
 from typing import Any
+from urllib.parse import unquote
 
 import structlog
 from pydantic import BaseModel, SecretStr
@@ -17,6 +18,8 @@ from tocsin_kit.settings import LogFormat, LogLevel, ServiceSettings
 
 _CHATTY = ("uvicorn", "httpx", "httpcore", "asyncio")
 """Libraries whose lines below a warning tell an operator nothing, and sometimes addresses."""
+
+_PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -32,7 +35,10 @@ def configure(settings: ServiceSettings, secrets: Collection[str] = ()) -> None:
         logger: Any, method: str, fields: MutableMapping[str, Any]
     ) -> MutableMapping[str, Any]:
         del logger, method
-        return {name: _plain(redactor.value(value, name)) for name, value in fields.items()}
+        return {
+            name: value if name.startswith("_") else _plain(redactor.value(_shown(value), name))
+            for name, value in fields.items()
+        }
 
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -50,6 +56,7 @@ def configure(settings: ServiceSettings, secrets: Collection[str] = ()) -> None:
     handlers = [_console(settings, shared), *_file(settings, shared)]
     least = min(handler.level for handler in handlers)
     logging.basicConfig(handlers=handlers, level=least, force=True)
+    logging.raiseExceptions = False  # what cannot be masked is not shown, not even as an error
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("uvicorn.error").addFilter(_is_news)
@@ -111,6 +118,15 @@ def _formatter(renderer: Processor, shared: Sequence[Processor]) -> logging.Form
     )
 
 
+def _shown(value: Any) -> Any:
+    """Turn what a renderer would write in its own way into text, so that it can be masked."""
+    if isinstance(value, dict):
+        return {name: _shown(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(one) for one in value]
+    return value if value is None or isinstance(value, str | int | float) else repr(value)
+
+
 def _plain(value: Any) -> Any:
     """Drop what would steer a terminal that shows the log."""
     return _STEERING.sub("", value) if isinstance(value, str) else value
@@ -123,9 +139,11 @@ def _renderer(style: LogFormat) -> Processor:
 
 
 def secrets_of(value: Any) -> set[str]:
-    """Collect every SecretStr that settings hold, however deep."""
+    """Collect every SecretStr that settings hold, however deep, and passwords in addresses."""
     if isinstance(value, SecretStr):
         return {value.get_secret_value()}
+    if isinstance(value, str):
+        return set(map(unquote, _PASSWORD.findall(value)))
     inner: Iterable[Any] = ()
     if isinstance(value, BaseModel):
         inner = (getattr(value, name) for name in type(value).model_fields)

@@ -1,10 +1,19 @@
-"""Keep secrets out of logs: exact values that settings hold, and shapes that are always secrets."""
+"""Keep secrets from whoever reads: exact values that settings hold, and shapes of secrets."""
 
+import base64
+import html
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 MASK = "[redacted]"
+
+_SHORTEST = 6
+"""Characters of a known secret: shorter values would mask ordinary words."""
+
+_SHORTEST_ENCODED = 8
 
 _SHAPES = re.compile(
     r"(?i)(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,}"
@@ -45,16 +54,45 @@ _SIGNS = (
 _NAMES = re.compile(r"(?i)(password|passwd|secret|token|api_?key|authorization|credential)")
 
 
-class Redactor:
-    """Masks secrets in text and in nested values."""
+class _Known:
+    """Secrets in every form that is written anywhere, the longest first.
+
+    Beside the plain one that is a string of JSON, a part of an address, HTML, and base64: also
+    within a longer text, where three of its letters depend on what stands around.
+    """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._secrets = sorted({s for s in secrets if len(s) >= 6}, key=len, reverse=True)  # noqa: PLR2004 - shorter values would mask ordinary words
-        self._of_words = [secret for secret in self._secrets if len(secret.split()) > 1]
+        self.secrets: frozenset[str] = frozenset()
+        self.forms: tuple[str, ...] = ()
+        self.of_words: tuple[str, ...] = ()
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Know these, and no others any more."""
+        self.secrets = frozenset(one for one in secrets if len(one) >= _SHORTEST)
+        forms = {form for one in self.secrets for form in _forms(one)}
+        self.forms = tuple(sorted(forms, key=len, reverse=True))
+        self.of_words = tuple(form for form in self.forms if len(form.split()) > 1)
+
+
+_process = _Known()
+
+
+def know(secrets: Iterable[str]) -> None:
+    """Have every redactor of this process mask these too, also those that were made before."""
+    _process.learn(secrets)
+
+
+class Redactor:
+    """Masks secrets in text and in nested values: its own, and those that the process knows."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._own = frozenset(secrets)
+        self._both = _Known(self._own)
 
     def text(self, value: str) -> str:
         """Return the text with every known or recognisable secret masked."""
-        for secret in self._secrets:
+        for secret in self._known.forms:
             value = value.replace(secret, MASK)
         if not _has_a_sign(value):
             return value
@@ -67,7 +105,7 @@ class Redactor:
         """
         whole = not text or text[-1].isspace()
         end = len(text) if whole else len(text) - len(text.rsplit(None, 1)[-1])
-        for secret in self._of_words:
+        for secret in self._known.of_words:
             begun = range(min(len(secret), len(text)), 0, -1)
             size = next((size for size in begun if text.endswith(secret[:size])), 0)
             end = min(end, len(text) - size)
@@ -75,7 +113,13 @@ class Redactor:
 
     def may_hide(self, value: str) -> bool:
         """Return whether `text` could change a value at all; cheaper than to call it."""
-        return _has_a_sign(value) or any(secret in value for secret in self._secrets)
+        return _has_a_sign(value) or any(secret in value for secret in self._known.forms)
+
+    @property
+    def _known(self) -> _Known:
+        if not _process.secrets <= self._both.secrets:
+            self._both = _Known(self._own | _process.secrets)
+        return self._both
 
     def value(self, value: Any, name: str = "") -> Any:
         """Return the value masked, by what it holds and by what its field is called."""
@@ -90,3 +134,24 @@ class Redactor:
 
 def _has_a_sign(value: str) -> bool:
     return any(map(value.casefold().__contains__, _SIGNS))
+
+
+def _forms(secret: str) -> Iterator[str]:
+    within = json.dumps(secret)[1:-1]
+    encoded = secret.encode(errors="surrogatepass")
+    yield from (secret, within, json.dumps(secret, ensure_ascii=False)[1:-1])
+    yield from (json.dumps(within)[1:-1], repr(secret)[1:-1], html.escape(secret))
+    yield from (quote(encoded), quote(encoded, safe=""), quote_plus(encoded))
+    yield from _encoded(encoded)
+
+
+def _encoded(secret: bytes) -> Iterator[str]:
+    """Yield what of base64 is the same whatever stands around, for each way it can be cut."""
+    for before in range(3):
+        padded = b"\0" * before + secret
+        whole = len(padded) // 3 * 4
+        first = 4 if before else 0
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            stable = encode(padded)[first:whole].decode()
+            if len(stable) >= _SHORTEST_ENCODED:
+                yield stable

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tocsin_kit import logging, secret_files
+from tocsin_kit import logging, redaction, secret_files
 from tocsin_kit.errors import NEVER_STARTS, PermanentError, TransientError
 from tocsin_kit.health import Fallback, Health
 from tocsin_kit.heartbeat import Heart
@@ -62,6 +62,7 @@ def main(build: Callable[[Sequence[str]], Service]) -> None:
         service = build(sys.argv[1:])
         explained = explain(type(service.settings), sys.argv[1:])
         logging.configure(service.settings, service.secrets)
+        redaction.know({*logging.secrets_of(service.settings), *service.secrets})
     except PermanentError as error:
         sys.stderr.write(f"tocsin: {error}\n")
         sys.exit(NEVER_STARTS)

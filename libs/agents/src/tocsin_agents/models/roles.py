@@ -5,6 +5,7 @@ from enum import StrEnum
 from tocsin_agents.models.access import Access, Patience
 from tocsin_agents.models.fallback import Fallback
 from tocsin_agents.models.litellm_client import LiteLlm
+from tocsin_agents.models.masking import Masked
 from tocsin_agents.models.metering import Metered, OnUsage
 from tocsin_agents.models.port import Model
 from tocsin_agents.models.retrying import Retrying
@@ -50,4 +51,4 @@ def _one(settings: ModelSettings, name: str, on_usage: OnUsage | None) -> Model:
         Patience(settings.model_seconds, settings.model_stall_seconds),
         settings.model_prices.get(name),
     )
-    return Retrying(Metered(client, on_usage), settings.model_attempts)
+    return Retrying(Metered(Masked(client), on_usage), settings.model_attempts)
