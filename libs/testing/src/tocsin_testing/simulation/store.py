@@ -22,7 +22,7 @@ DoneKey = tuple[str, str]
 class Record:
     """What the store keeps of one run."""
 
-    created: datetime
+    created: datetime | None = None
     state: RunState = RunState.RECEIVED
     version: int = 0
     cancelled: bool = False
@@ -53,13 +53,14 @@ class MemoryRuns:
 
     async def create(self, event: Event) -> None:
         """Make the record of a run; doing it again changes nothing."""
-        record = self.records.setdefault(event.run_id, Record(self._clock.now()))
+        record = self.records.setdefault(event.run_id, Record())
+        record.created = record.created or self._clock.now()
         record.facts.setdefault(event.topic, event)
 
     async def get(self, run_id: RunId) -> Run | None:
         """Return the run, or None."""
         record = self.records.get(run_id)
-        if record is None:
+        if record is None or record.created is None:
             return None
         return Run(
             id=run_id,
@@ -73,13 +74,13 @@ class MemoryRuns:
 
     async def cancel(self, run_id: RunId) -> None:
         """Raise the flag that every renewal returns."""
-        self.records.setdefault(run_id, Record(self._clock.now())).cancelled = True
+        self.records.setdefault(run_id, Record()).cancelled = True
 
     async def begin(self, event: Event, service: str, allowed: Move) -> Begin:
         """Take the lease for an event, or say why there is nothing to do now."""
         lease = Lease(event.run_id, service, event.id, f"token-{next(self._tokens)}")
         key, found = (service, event.id), self.records.get(event.run_id)
-        record = found or Record(self._clock.now())
+        record = found or Record()
         if key in record.done:
             return Begin(BeginVerdict.DONE, lease, stored=record.done[key])
         newer = event.run_version > record.version and not record.state.terminal
@@ -90,6 +91,7 @@ class MemoryRuns:
             return Begin(BeginVerdict.BUSY, lease, wait=wait)
         self._hold(lease)
         self.records[event.run_id] = record
+        record.created = record.created or self._clock.now()
         _enter(record, allowed, event.run_version if newer else record.version)
         record.attempts[key] = record.attempts.get(key, 0) + 1
         if record.attempts[key] > self._max_attempts:
