@@ -15,11 +15,19 @@ from tocsin_kit.secret_refs import SecretRef
 from tocsin_rca.backends.alertmanager import AlertmanagerOptions
 from tocsin_rca.backends.client import Client, Place
 from tocsin_rca.backends.elasticsearch import ElasticsearchOptions
+from tocsin_rca.backends.grafana import GrafanaOptions
+from tocsin_rca.backends.jaeger import JaegerOptions
 from tocsin_rca.backends.loki import LokiOptions
 from tocsin_rca.backends.options import BackendOptions
+from tocsin_rca.backends.tempo import TempoOptions
 
 Backend = Annotated[
-    AlertmanagerOptions | ElasticsearchOptions | LokiOptions,
+    AlertmanagerOptions
+    | ElasticsearchOptions
+    | GrafanaOptions
+    | JaegerOptions
+    | LokiOptions
+    | TempoOptions,
     Field(discriminator="type"),
 ]
 """Every kind there is; `type` says which it is."""

@@ -153,16 +153,21 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
     return TypeAdapter(shape)
 
 
-@functools.cache
 def _trusting(name: str, ca_file: Path | None) -> ssl.SSLContext:
     try:
-        if ca_file:
-            return ssl.create_default_context(cafile=str(ca_file))
-        return httpx.create_ssl_context()
+        return _authorities(ca_file)
     except OSError as error:
         raise PermanentError(
             f"backend {name!r}: `ca_file`: cannot read {str(ca_file)!r}: {error}"
         ) from error
+
+
+@functools.cache
+def _authorities(ca_file: Path | None) -> ssl.SSLContext:
+    """Reading them takes longer than asking; whom to trust is read once."""
+    return (
+        ssl.create_default_context(cafile=str(ca_file)) if ca_file else httpx.create_ssl_context()
+    )
 
 
 def _away(asked: str, error: httpx.HTTPError) -> TocsinError:
