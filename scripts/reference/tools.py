@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
@@ -14,12 +15,17 @@ from tocsin_agents.tools.toolsets import NamedToolset
 from tocsin_cluster.fleet import Fleet
 from tocsin_gitops.config import GitOps
 from tocsin_gitops.source import LocalGitSource
+from tocsin_kit import store
+from tocsin_kit.run_view import RunReader
+from tocsin_kit.runs_about import RunsAbout
 from tocsin_rca import backends, tools
 from tocsin_rca.backends import Backend
 from tocsin_rca.backends.options import BackendOptions
 from tocsin_rca.collectors.history import GitHistory
 from tocsin_rca.settings import Settings
+from tocsin_rca.sources.past_runs import PastRuns
 from tocsin_rca.tools import outside
+from tocsin_rca.tools.runs import RunTools
 from tocsin_testing import recorded
 from tocsin_testing.fakes import FakeClock
 from tocsin_testing.recorded import Recording, Use
@@ -55,7 +61,10 @@ people. Secrets in it are masked. A backend that is away or refuses is an error 
 
 OWN = {
     "k8s": "The clusters of [clusters.md](clusters.md).",
+    "delivery": "The same clusters, and Applications in `argo_namespaces` of `TOCSIN_GITOPS_FILE`.",
     "git": "The repositories of `TOCSIN_GITOPS_FILE`.",
+    "runs": "The runs of Tocsin itself.",
+    "knowledge": "The folder `TOCSIN_KNOWLEDGE_DIR`: [runbooks](diagnosis.md#runbooks).",
     "metrics": "A Prometheus, Thanos or Mimir: `TOCSIN_PROMETHEUS_URL`.",
 }
 """What the tools of rca itself look at."""
@@ -75,17 +84,22 @@ def page() -> str:
 
 def _own() -> Iterator[str]:
     clock, source = FakeClock(), LocalGitSource()
-    settings = Settings(prometheus_url="http://127.0.0.1:9090")
+    settings = Settings(prometheus_url="http://127.0.0.1:9090", knowledge_dir=Path(__file__).parent)
     registry = tools.registry(
         Fleet([], clock.now),
         GitHistory(source, GitOps()),
         source,
         GitOps(),
-        outside=outside.metrics(settings),
+        outside=(_runs(clock), *outside.knowledge(settings), *outside.metrics(settings)),
     )
     for toolset in registry:
         yield f"## {toolset.name}\n\n{OWN.get(toolset.name, '')}\n"
         yield from _table(asyncio.run(_tools(toolset)))
+
+
+def _runs(clock: FakeClock) -> NamedToolset:
+    redis = store.connect("redis://127.0.0.1")
+    return RunTools(PastRuns(RunReader(redis), RunsAbout(redis), clock)).toolset()
 
 
 def _section(kind: type[BackendOptions]) -> Iterator[str]:

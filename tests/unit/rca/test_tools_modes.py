@@ -21,6 +21,7 @@ from tocsin_testing.tools import RecordingTool
 
 NAMES = [
     *("k8s.get", "k8s.list", "k8s.events", "k8s.logs"),
+    *("delivery.recent", "delivery.state"),
     *("git.changes", "git.commits", "git.read_file"),
     *("git.repositories", "git.search", "git.blame", "git.compare", "git.pulls"),
     *("runs.about", "runs.search", "knowledge.search", "knowledge.read"),

@@ -18,7 +18,7 @@ from tocsin_rca.ports import ChangedField
 
 MOST = 5
 MOST_FIELDS = 20
-_KEPT_IN = {
+KEPT_IN = {
     "Deployment": "ReplicaSet",
     "StatefulSet": "ControllerRevision",
     "DaemonSet": "ControllerRevision",
@@ -51,16 +51,15 @@ class _Revision:
 async def collect(target: Target, inquiry: Inquiry) -> Observations:
     """Return the last revisions, the newest first, with how far from the alert each began."""
     workload = target.workload
-    if workload is None or workload.kind not in _KEPT_IN:
+    if workload is None or workload.kind not in KEPT_IN:
         return ()
     query = f"revisions of {workload}"
     return await inquiry.ask(inquiry.cluster.source, query, _look(workload, target, inquiry))
 
 
 async def _look(workload: ObjectRef, target: Target, inquiry: Inquiry) -> Observations:
-    kept = await inquiry.cluster.list(_KEPT_IN[workload.kind], workload.namespace)
-    found = _revisions(kept, Owner(workload.kind, workload.name))
-    seen = reversed(tuple(_rollouts(found, workload, target.manifest)))
+    kept = await inquiry.cluster.list(KEPT_IN[workload.kind], workload.namespace)
+    seen = reversed(rollouts(kept, workload, target.manifest))
     return tuple(
         inquiry.saw(
             EvidenceKind.ROLLOUT,
@@ -72,6 +71,14 @@ async def _look(workload: ObjectRef, target: Target, inquiry: Inquiry) -> Observ
         )
         for rollout in seen
     )
+
+
+def rollouts(
+    kept: Iterable[Manifest], workload: ObjectRef, manifest: Manifest | None
+) -> tuple[Rollout, ...]:
+    """Return the last revisions of a workload among those that are kept, the oldest first."""
+    found = _revisions(kept, Owner(workload.kind, workload.name))
+    return tuple(_rollouts(found, workload, manifest))
 
 
 def _revisions(kept: Iterable[Manifest], owner: Owner) -> list[_Revision]:

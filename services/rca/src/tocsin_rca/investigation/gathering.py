@@ -26,6 +26,7 @@ _KINDS: Mapping[str, EvidenceKind] = {
     "k8s.events": EvidenceKind.EVENT,
     "k8s.logs": EvidenceKind.LOG,
     "metrics.localise": EvidenceKind.METRIC,
+    "delivery.recent": EvidenceKind.ROLLOUT,
     "git.changes": EvidenceKind.COMMIT,
     "git.commits": EvidenceKind.COMMIT,
     "git.read_file": EvidenceKind.MANIFEST,

@@ -16,6 +16,7 @@ from tocsin_kit.redaction import Redactor
 from tocsin_kit.registry import Registry
 from tocsin_rca.ports import History
 from tocsin_rca.tools.cluster import ClusterTools
+from tocsin_rca.tools.delivery import DeliveryTools
 from tocsin_rca.tools.git import GitTools
 
 CALL_SECONDS = 30.0
@@ -35,7 +36,11 @@ def registry(
 
     Beside our own there are those of `outside`, and the installed ones that are named.
     """
-    own = (ClusterTools(fleet).toolset(), GitTools(history, source, gitops).toolset())
+    own = (
+        ClusterTools(fleet).toolset(),
+        DeliveryTools(fleet, gitops.argo_namespaces).toolset(),
+        GitTools(history, source, gitops).toolset(),
+    )
     return load((*own, *outside), plugins)
 
 

@@ -1,21 +1,19 @@
 """Questions about clusters: objects, lists, events and logs; Secrets are in no answer."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from tocsin_agents.tools import results
 from tocsin_agents.tools.functions import FunctionTool
 from tocsin_agents.tools.port import Capability, ToolContext, ToolResult
 from tocsin_agents.tools.signatures import Function
 from tocsin_agents.tools.toolsets import OwnTools
 from tocsin_cluster import port
-from tocsin_cluster.context import targets
 from tocsin_cluster.fleet import Fleet
 from tocsin_contracts import ClusterCap, ObjectRef
 from tocsin_kit.untrusted import clean
 from tocsin_rca.collectors.excerpts import excerpt
+from tocsin_rca.tools.across import ask
 from tocsin_rca.tools.arguments import Cluster, Kind, Name, Namespace, readable
 from tocsin_rca.tools.rows import row, said
 
@@ -79,7 +77,7 @@ class ClusterTools:
             partial = {} if found.whole else {"partial": True}
             return {"exists": True, "object": excerpt(found), **partial}
 
-        return await self._ask(context, cluster, ClusterCap.OBJECTS, question)
+        return await ask(self._fleet, context, cluster, ClusterCap.OBJECTS, question)
 
     async def list_objects(
         self,
@@ -98,7 +96,7 @@ class ClusterTools:
             shown = [row(manifest) for manifest in found[:MOST_OBJECTS]]
             return {"objects": shown, "left_out": len(found) - len(shown)}
 
-        return await self._ask(context, cluster, ClusterCap.OBJECTS, question)
+        return await ask(self._fleet, context, cluster, ClusterCap.OBJECTS, question)
 
     async def events(
         self,
@@ -117,7 +115,7 @@ class ClusterTools:
             shown = [said(event) for event in found[-MOST_EVENTS:]]
             return {"events": shown, "left_out": len(found) - len(shown)}
 
-        return await self._ask(context, cluster, ClusterCap.EVENTS, question)
+        return await ask(self._fleet, context, cluster, ClusterCap.EVENTS, question)
 
     async def logs(
         self,
@@ -137,24 +135,4 @@ class ClusterTools:
                 return {"exists": False}
             return {"exists": True, "log": clean(text, LONGEST_LOG).text}
 
-        return await self._ask(context, cluster, ClusterCap.LOGS, question)
-
-    async def _ask(
-        self,
-        context: ToolContext,
-        cluster: str,
-        cap: ClusterCap,
-        question: Callable[[port.Cluster], Awaitable[dict[str, Any]]],
-    ) -> ToolResult:
-        asked = targets(context.clusters, cluster)
-        if len(asked) > 1:
-            await context.progress(f"asking {', '.join(target.name for target in asked)}")
-        answers = await self._fleet.ask(asked, cap, question)
-        missing = {answer.cluster: answer.missing for answer in answers if answer.missing}
-        if len(missing) == len(answers):
-            why = "; ".join(f"{name}: {reason}" for name, reason in missing.items())
-            return results.failed(f"no answer: {why}", "This says nothing about health.")
-        if len(answers) == 1:
-            return results.ok(answers[0].answer)
-        found = {one.cluster: one.answer for one in answers if not one.missing}
-        return results.ok({"clusters": found, "missing": missing})
+        return await ask(self._fleet, context, cluster, ClusterCap.LOGS, question)
