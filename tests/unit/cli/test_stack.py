@@ -2,10 +2,14 @@
 
 import json
 import socket
+from contextlib import ExitStack
+
+import pytest
 
 from tocsin_cli import stack
 from tocsin_cli.stack import Engines
-from tocsin_cli.workspace import Tokens
+from tocsin_cli.workspace import Tokens, Workspace
+from tocsin_kit.errors import PermanentError
 
 TOKENS = Tokens(ingest_token="i-token", api_token="a-token")
 
@@ -91,3 +95,20 @@ def test_a_usual_port_that_is_free_is_taken():
 def test_two_that_insist_on_no_port_stay_out_of_each_others_way():
     taken = {str(port) for port in stack.USUAL_PORTS.values()}
     assert taken & set(stack.ports({}).values()) == set()
+
+
+def test_each_service_gets_its_own_password_and_the_owners_goes_to_nobody():
+    own = {"rca": {"TOCSIN_NATS_URL": "nats://rca:p@n", "TOCSIN_REDIS_URL": "redis://rca:p@r"}}
+    engines = Engines("nats://owner:p@n", "redis://owner:p@r", {}, own)
+    environment = stack._environment(engines, TOKENS, stack.ports({}))
+    service = stack._service("rca", {**environment, **engines.own["rca"]})
+    assert "owner:p@" not in str(service.environment)
+
+
+@pytest.mark.parametrize("named", ["TOCSIN_NATS_URL", "TOCSIN_REDIS_URL"])
+def test_servers_of_others_are_not_secured(named, tmp_path, monkeypatch):
+    for other in ("TOCSIN_NATS_URL", "TOCSIN_REDIS_URL"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(named, "nats://elsewhere")
+    with ExitStack() as servers, pytest.raises(PermanentError, match=named):
+        stack._engines(stack.Settings.load(), Workspace(tmp_path), servers, secure=True)

@@ -4,8 +4,9 @@ import stat
 
 import pytest
 
-from tocsin_cli.workspace import Up, Workspace
+from tocsin_cli.workspace import Passwords, Up, Workspace
 from tocsin_kit.errors import PermanentError
+from tocsin_kit.publishes import Identity
 
 UP = Up(gateway_url="http://g", ingest_url="http://i", nats_url="nats://n", redis_url="r", pids={})
 
@@ -22,6 +23,16 @@ def test_tokens_are_made_once_and_only_the_owner_may_read_them(tmp_path):
 def test_tokens_do_not_show_in_a_repr(tmp_path):
     tokens = Workspace(tmp_path).tokens()
     assert tokens.api_token not in repr(tokens)
+
+
+def test_passwords_are_made_once_for_everybody_and_do_not_show(tmp_path):
+    workspace = Workspace(tmp_path)
+    made = workspace.passwords()
+    assert set(made) == set(Identity)
+    assert len(set(made.values())) == len(Identity)
+    assert workspace.passwords() == made
+    assert workspace.passwords_file.stat().st_mode & 0o777 == 0o600
+    assert made[Identity.RCA] not in repr(Passwords(of=made))
 
 
 def test_a_second_owner_is_refused(tmp_path):

@@ -26,6 +26,7 @@ from tocsin_kit.embedded import NatsServer, ValkeyServer
 from tocsin_kit.ensure import ensure
 from tocsin_kit.errors import TocsinError
 from tocsin_kit.processes import LOOPBACK, free_ports
+from tocsin_kit.publishes import Identity
 from tocsin_kit.topology import FACTS
 from tocsin_testing import crashing
 from tocsin_testing.crashing import CrashPoint
@@ -33,6 +34,7 @@ from tocsin_testing.crashing import CrashPoint
 INGEST_TOKEN = "ingest-token-of-the-tests"
 API_TOKEN = "api-token-of-the-tests"
 FORGE_SECRET = "forge-secret-of-the-tests"
+PASSWORDS = {who: f"password-of-{who}-in-tests" for who in Identity}
 ACK_WAIT = 1.5
 POLL = 0.05
 
@@ -143,11 +145,14 @@ async def pipeline(
     await asyncio.to_thread(children.warm_up)
     scene = stage.build(folder, datetime.now(UTC))
     lines: list[str] = []
-    with NatsServer(folder / "nats") as bus, ValkeyServer(folder / "valkey") as store:
+    with (
+        NatsServer(folder / "nats", passwords=PASSWORDS) as bus,
+        ValkeyServer(folder / "valkey", passwords=PASSWORDS) as store,
+    ):
         await ensure(bus.url, ack_wait=ACK_WAIT)
-        common = _environment(bus.url, store.url, scene) | dict(settings or {})
+        common = _environment(scene) | dict(settings or {})
         services = [
-            _service(name, replica, common, crash, folder)
+            _service(name, replica, common | _addresses(name, bus, store), crash, folder)
             for name in SERVICES
             for replica in range(replicas)
         ]
@@ -161,14 +166,20 @@ async def pipeline(
                 yield Pipeline(
                     scene, gateway, ingest, bus, store, supervisor, urls["ingest-0"], lines
                 )
+    denied = [line for line in lines if "bus.denied" in line or "NOPERM" in line]
+    assert not denied, "\n".join(denied)
 
 
-def _environment(nats_url: str, redis_url: str, scene: Stage) -> dict[str, str]:
+def _addresses(name: str, bus: NatsServer, store: ValkeyServer) -> dict[str, str]:
+    """Every service has no more rights than it needs, as in a real deployment."""
+    who = Identity(name)
+    return {"TOCSIN_NATS_URL": bus.url_of(who), "TOCSIN_REDIS_URL": store.url_of(who)}
+
+
+def _environment(scene: Stage) -> dict[str, str]:
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")},
         **scene.world.environment(),
-        "TOCSIN_NATS_URL": nats_url,
-        "TOCSIN_REDIS_URL": redis_url,
         "TOCSIN_LOG_FORMAT": "console",
         "TOCSIN_ACK_WAIT": str(ACK_WAIT),
         "TOCSIN_LEASE_SECONDS": str(ACK_WAIT),

@@ -88,15 +88,19 @@ async def running(
         services = [_service(name, {**environment, **engines.own.get(name, {})}) for name in only]
         async with Supervisor(services, sink) as supervisor:
             await supervisor.ready(READY_SECONDS)
-            up = Up(
-                gateway_url=_url("gateway", environment),
-                ingest_url=_url("ingest", environment),
-                nats_url=engines.nats_url,
-                redis_url=engines.redis_url,
-                pids={"supervisor": os.getpid(), **engines.pids, **supervisor.pids},
-            )
+            up = _up(engines, environment, supervisor.pids)
             workspace.announce(up)
             yield up
+
+
+def _up(engines: Engines, environment: Mapping[str, str], pids: Mapping[str, int]) -> Up:
+    return Up(
+        gateway_url=_url("gateway", environment),
+        ingest_url=_url("ingest", environment),
+        nats_url=engines.nats_url,
+        redis_url=engines.redis_url,
+        pids={"supervisor": os.getpid(), **engines.pids, **pids},
+    )
 
 
 def _engines(

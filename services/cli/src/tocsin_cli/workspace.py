@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, Field, RootModel, ValidationError
+from pydantic import Field, ValidationError
 
 from tocsin_contracts import Value
 from tocsin_kit.errors import PermanentError
@@ -18,13 +18,13 @@ from tocsin_kit.publishes import Identity
 
 DEFAULT = Path(".tocsin")
 
-V = TypeVar("V", bound=BaseModel)
+V = TypeVar("V", bound=Value)
 
 
-class Passwords(RootModel[dict[Identity, str]]):
+class Passwords(Value):
     """With what each identity logs in at bus and store."""
 
-    root: dict[Identity, str] = Field(repr=False)
+    of: dict[Identity, str] = Field(repr=False)
 
 
 class Tokens(Value):
@@ -102,8 +102,8 @@ class Workspace:
         """Return the password of each identity at bus and store, made and kept like the tokens."""
         if not self.passwords_file.exists():
             made = {who.value: secrets.token_urlsafe(32) for who in Identity}
-            self._write(self.passwords_file, json.dumps(made))
-        return self._read(self.passwords_file, Passwords).root
+            self._write(self.passwords_file, json.dumps({"of": made}))
+        return self._read(self.passwords_file, Passwords).of
 
     def announce(self, up: Up) -> None:
         """Say where everything is, for commands in other terminals."""
