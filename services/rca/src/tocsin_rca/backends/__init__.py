@@ -13,20 +13,32 @@ from tocsin_agents.tools.toolsets import OwnTools
 from tocsin_kit.clock import Clock
 from tocsin_kit.secret_refs import SecretRef
 from tocsin_rca.backends.alertmanager import AlertmanagerOptions
+from tocsin_rca.backends.argocd import ArgoCdOptions
 from tocsin_rca.backends.client import Client, Place
+from tocsin_rca.backends.datadog import DatadogOptions
+from tocsin_rca.backends.dynatrace import DynatraceOptions
 from tocsin_rca.backends.elasticsearch import ElasticsearchOptions
 from tocsin_rca.backends.grafana import GrafanaOptions
 from tocsin_rca.backends.jaeger import JaegerOptions
 from tocsin_rca.backends.loki import LokiOptions
+from tocsin_rca.backends.newrelic import NewRelicOptions
 from tocsin_rca.backends.options import BackendOptions
+from tocsin_rca.backends.sentry import SentryOptions
+from tocsin_rca.backends.splunk import SplunkOptions
 from tocsin_rca.backends.tempo import TempoOptions
 
 Backend = Annotated[
     AlertmanagerOptions
+    | ArgoCdOptions
     | ElasticsearchOptions
     | GrafanaOptions
     | JaegerOptions
     | LokiOptions
+    | SentryOptions
+    | DatadogOptions
+    | SplunkOptions
+    | NewRelicOptions
+    | DynatraceOptions
     | TempoOptions,
     Field(discriminator="type"),
 ]

@@ -72,11 +72,11 @@ def logs(
     """Return what the lines say; `total` counts them all, read or not."""
     read = list(lines)
     every = shapes(read)
-    among = f", the newest of {total}" if total is not None and total > len(read) else ""
+    among = f", the newest of {total}," if total is not None and total > len(read) else ""
     troubled = sum(one.count for one in every if _TROUBLE.search(one.text))
     return Logs(
-        said=f"{counted(len(read), 'line')}{among}; {troubled} of them tell of trouble, "
-        f"{len(every)} differ."
+        said=f"{counted(len(read), 'line')}{among} in {counted(len(every), 'shape')}; "
+        f"{troubled} of the lines tell of trouble."
         if read
         else "No line was found.",
         link=link,
