@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from reference import NOTE
 from tocsin_kit import users
-from tocsin_kit.publishes import PUBLISHES, SERVICES, Identity
+from tocsin_kit.publishes import MAKES, PUBLISHES, SERVICES, Identity
 from tocsin_kit.rights import bus_rights
 from tocsin_kit.store_rights import store_rights
 
@@ -23,8 +23,8 @@ rebuild`. `dashboard` hears facts and can say nothing.
 _FACTS = """\
 ## Facts
 
-Who may publish each fact. The gateway may besides say again what a dead letter holds, except for
-what only action says.
+Who says each fact. The gateway may besides say again what a dead letter holds, except for what only
+action says.
 """
 
 
@@ -46,10 +46,10 @@ def page() -> str:
 
 
 def _facts() -> Iterable[str]:
-    yield "| fact | published by |"
+    yield "| fact | said by |"
     yield "|---|---|"
     for event in sorted(PUBLISHES[Identity.OWNER], key=lambda one: one.topic):
-        who = [one.value for one in SERVICES if event in PUBLISHES[one]]
+        who = [one.value for one in SERVICES if event in MAKES[one]]
         yield f"| `{event.topic}` | {', '.join(who)} |"
 
 

@@ -165,12 +165,18 @@ SEALED: frozenset[type[Event]] = _ACTION - _INGEST - _RCA - _VALIDATION
 REPLAYED: frozenset[type[Event]] = frozenset(EVENTS) - SEALED
 """What may be given again from a dead letter: it is the gateway that says it then."""
 
-PUBLISHES: Mapping[Identity, frozenset[type[Event]]] = {
+MAKES: Mapping[Identity, frozenset[type[Event]]] = {
     Identity.INGEST: _INGEST,
     Identity.RCA: _RCA,
     Identity.VALIDATION: _VALIDATION,
     Identity.ACTION: _ACTION,
-    Identity.NOTIFIER: _DECISIONS | {ChatAsked},
+    Identity.NOTIFIER: _DECISIONS | {ChatAsked, Rated},
+    Identity.GATEWAY: _GATEWAY,
+}
+"""What each service says of its own."""
+
+PUBLISHES: Mapping[Identity, frozenset[type[Event]]] = {
+    **MAKES,
     Identity.GATEWAY: _GATEWAY | REPLAYED,
     Identity.OWNER: frozenset(EVENTS),
     Identity.DASHBOARD: frozenset(),
