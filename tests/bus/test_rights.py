@@ -15,6 +15,10 @@ from redis.exceptions import AuthenticationError, NoPermissionError, ResponseErr
 from structlog.testing import capture_logs
 
 from tocsin_contracts import EVENTS, ApprovalGranted
+from tocsin_contracts.freezes import FreezeAsked
+from tocsin_contracts.live import ChatMoved
+from tocsin_contracts.ties import TieAsked
+from tocsin_contracts.toolcalls import AgentsAsked, DirectCall, ToolsAsked
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit import approvals, keys, store
 from tocsin_kit.bus import Bus
@@ -174,6 +178,54 @@ async def test_a_forged_yes_of_rca_is_refused_and_named_in_its_log(bus, valkey):
                 await its.publish(forged)
     (line,) = [one for one in lines if one["event"] == "bus.denied"]
     assert (line["user"], line["subject"]) == ("rca", forged.subject)
+
+
+@pytest.mark.parametrize(
+    ("asks", "answers", "question"),
+    [
+        (Identity.GATEWAY, Identity.RCA, ToolsAsked),
+        (Identity.GATEWAY, Identity.RCA, AgentsAsked),
+        (Identity.GATEWAY, Identity.RCA, DirectCall),
+        (Identity.INGEST, Identity.RCA, TieAsked),
+        (Identity.ACTION, Identity.INGEST, FreezeAsked),
+        (Identity.VALIDATION, Identity.INGEST, FreezeAsked),
+    ],
+)
+async def test_a_question_is_answered_by_whom_it_is_for(bus, asks, answers, question):
+    async def answer(msg):
+        await msg.respond(b"an answer")
+
+    async with client_of(bus, answers) as (one, refused), client_of(bus, asks) as (other, more):
+        await one.subscribe(question.subject, question.subject, cb=answer)
+        await _heard(one)
+        said = await other.request(question.subject, b"{}", timeout=5)
+    assert (said.data, refused, more) == (b"an answer", [], [])
+
+
+async def test_only_who_needs_an_answer_may_ask(bus):
+    subjects = [one.subject for one in (ToolsAsked, DirectCall, TieAsked, FreezeAsked)]
+    assert await refused_of(bus, Identity.NOTIFIER, subjects) == set(subjects)
+    assert await refused_of(bus, Identity.ACTION, subjects) == set(subjects[:3])
+
+
+async def test_what_moves_in_a_chat_is_told_and_heard(bus):
+    heard = asyncio.Event()
+
+    async def on(_):
+        heard.set()
+
+    subject = f"tocsin-live.s1.{ChatMoved.kind}"
+    async with client_of(bus, Identity.GATEWAY) as (gateway, refused):
+        await gateway.subscribe(subject, cb=on)
+        await _heard(gateway)
+        for who in (Identity.RCA, Identity.NOTIFIER, Identity.GATEWAY):
+            heard.clear()
+            async with client_of(bus, who) as (client, more):
+                await client.publish(subject, b"{}")
+                await _heard(client)
+                async with asyncio.timeout(5):
+                    await heard.wait()
+            assert (refused, more) == ([], [])
 
 
 async def test_the_gateway_reads_facts_and_dead_letters_and_takes_these_out(bus, valkey):
