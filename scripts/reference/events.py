@@ -11,13 +11,14 @@ from pydantic.fields import FieldInfo
 
 from reference import NOTE, cell
 from tocsin_contracts import EVENTS, LIVE_EVENTS, LIVE_PREFIX, Event, LiveEvent, RunFinished
-from tocsin_kit import approval_told, intake, parked, reruns
+from tocsin_kit import approval_told, intake, parked, rating, reruns
 from tocsin_kit.topology import READS
 
 KIT_PUBLISHERS = {
     intake: "ingest",
     approval_told: "gateway",
     parked: "gateway",
+    rating: "gateway",
     reruns: "gateway",
 }
 """Where the kit makes an event itself, and the one service that calls it."""

@@ -16,6 +16,7 @@ from tocsin_contracts import (
     Risk,
     RunState,
 )
+from tocsin_contracts.outcomes import Rateable, Rated
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit import approvals as kit
 from tocsin_kit import store
@@ -36,6 +37,7 @@ from tocsin_notifier.channels.slack.channel import Routes, SlackChannel, Sources
 from tocsin_notifier.channels.slack.clicks import REASON, Clicks, People
 from tocsin_notifier.channels.slack.endpoint import Endpoint
 from tocsin_notifier.channels.slack.questions import Questions
+from tocsin_notifier.channels.slack.rating import NOTHING, STRANGER, THANKS, Ratings
 from tocsin_notifier.channels.slack.voice import Voice
 from tocsin_notifier.channels.slack.web import Web
 from tocsin_testing import build
@@ -69,7 +71,8 @@ class Stage:
         self.sources = Sources(reader, self.approvals, Tallies(client))
         voice = Voice(self.web, slack.url)
         people = People(PEOPLE, APP)
-        self.clicks = Clicks(reader, self.approvals, voice, people, self.around)
+        ratings = Ratings(reader, self.bus, self.clock)
+        self.clicks = Clicks(reader, self.approvals, voice, people, self.around, ratings=ratings)
         chats = Chats(client, clock=self.clock)
         self.questions = Questions(self.web, self.cards, chats, self.bus, people, clock=self.clock)
         app = endpoint.build(Endpoint(SECRET, self.clicks, self.questions, self.clock))
@@ -566,6 +569,43 @@ async def test_a_yes_that_two_people_have_to_say_is_counted_in_the_message_and_a
     assert "You have said yes already. 1 of 2 people have. Ask one of: bo." in stage.heard[-1]
     await stage.click(APPROVE, by="U0002")
     assert [type(one) for one in stage.bus.published] == [ApprovalRecorded, ApprovalGranted]
+
+
+async def test_what_a_run_came_to_is_rated_below_its_message_once_it_has_ended(stage):
+    await stage.did(build.hypothesis_formed(), build.plan_drafted())
+    await stage.ask()
+    assert not [name for name in buttons(stage.card) if "rate" in name]
+    await stage.happened(build.run_finished(outcome=RunState.REJECTED, sentence="Nobody wants it."))
+    rated = [name for name in buttons(stage.card) if "rate" in name]
+    assert rated == [
+        f"tocsin-rate-{about}-{how}" for about in Rateable for how in ("useful", "wrong")
+    ]
+    for name in rated:
+        stage.clock.advance(1)
+        await stage.click(name, "U0002")
+    told = [(one.run_id, one.by, one.surface, one.about, one.useful) for one in stage.bus.published]
+    assert told == [
+        (RUN, "bo", "slack", about, useful) for about in Rateable for useful in (True, False)
+    ]
+    assert {type(one) for one in stage.bus.published} == {Rated}
+    assert {one.producer for one in stage.bus.published} == {"notifier"}
+    assert stage.heard[-4:] == [THANKS] * 4
+
+
+async def test_p3_strangers_rate_nothing_and_nobody_rates_what_there_is_not(stage):
+    await stage.did(build.hypothesis_formed())
+    await stage.happened(build.run_finished(outcome=RunState.ESCALATED, sentence="Look at it."))
+    useful = f"tocsin-rate-{Rateable.HYPOTHESIS}-useful"
+    payload = clicked(stage.card, useful, response_url=stage.slack.response_url)
+    wrong = {"action_id": f"tocsin-rate-{Rateable.FIX}-useful"}
+    odd = [{"value": "r9"}, {"value": "../x"}, {"value": ""}, {"action_id": f"{useful}x"}, wrong]
+    for changes in odd:
+        await stage.post(payload | {"actions": [payload["actions"][0] | changes]})
+    await stage.post(payload | {"api_app_id": "A0OTHER"})
+    await stage.click(useful, "U9999")
+    await stage.clicks.idle()
+    assert stage.bus.published == []
+    assert sorted(set(stage.heard)) == sorted([NOTHING, STRANGER])
 
 
 async def test_p3_no_event_and_no_record_holds_what_a_button_decides_with(stage):

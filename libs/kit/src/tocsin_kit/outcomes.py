@@ -1,6 +1,6 @@
 """What became of each run, and what people said of it: kept longer than the run itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -8,11 +8,12 @@ from typing import TypeVar
 from pydantic import ValidationError
 from redis.asyncio import Redis
 
-from tocsin_contracts import RunId
+from tocsin_contracts import Event, HypothesisFormed, PlanDrafted, RunId
 from tocsin_contracts.base import Value
-from tocsin_contracts.outcomes import RatingView, RunOutcome
+from tocsin_contracts.outcomes import Rateable, RatingView, RunOutcome
 from tocsin_kit import keys, logging
 from tocsin_kit.clock import millis
+from tocsin_kit.run_view import Run
 from tocsin_kit.store import Script, text_fields, translated
 
 KEPT = timedelta(days=400)
@@ -22,6 +23,11 @@ MOST_RUNS = 20_000
 PAGE = 200
 _ROW = "row"
 _RATING = "rating:"
+
+_NEEDED: Mapping[Rateable, type[Event]] = {
+    Rateable.HYPOTHESIS: HypothesisFormed,
+    Rateable.FIX: PlanDrafted,
+}
 
 V = TypeVar("V", bound=Value)
 log = logging.get(__name__)
@@ -106,6 +112,11 @@ class OutcomeRecords:
             for record in records
             if (row := _read(RunOutcome, record.get(_ROW, "")))
         ]
+
+
+def rateable(run: Run) -> tuple[Rateable, ...]:
+    """Return what of a run people can rate."""
+    return tuple(about for about, needed in _NEEDED.items() if needed.topic in run.facts)
 
 
 def _ratings(record: dict[str, str]) -> Iterator[RatingView]:

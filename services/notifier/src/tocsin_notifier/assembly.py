@@ -14,6 +14,7 @@ from tocsin_notifier.channels.slack.channel import Routes, SlackChannel, Sources
 from tocsin_notifier.channels.slack.clicks import Clicks, People
 from tocsin_notifier.channels.slack.endpoint import Endpoint
 from tocsin_notifier.channels.slack.questions import Questions
+from tocsin_notifier.channels.slack.rating import Ratings
 from tocsin_notifier.channels.slack.socket import Socket
 from tocsin_notifier.channels.slack.voice import Voice
 from tocsin_notifier.channels.slack.web import Web
@@ -40,7 +41,8 @@ def slack(settings: Settings, parts: Parts, clock: Clock | None = None) -> TwoWa
     )
     people = People(settings.slack_approvers, settings.slack_app_id)
     voice = Voice(web, settings.slack_hooks_url)
-    clicks = Clicks(parts.reader, records, voice, people, around)
+    ratings = Ratings(parts.reader, parts.bus, timer)
+    clicks = Clicks(parts.reader, records, voice, people, around, ratings=ratings)
     questions = _questions(parts, web, cards, people, timer)
     socket = Socket(app_token.get_secret_value(), web, clicks, questions) if app_token else None
     listening = [socket.listen] if socket else []

@@ -146,3 +146,10 @@ class Cards(Protocol):
 
     async def forget(self, subject: str, name: str) -> None:
         """Strike out a post that stands nowhere any more."""
+
+
+class Publisher(Protocol):
+    """Publishes facts."""
+
+    async def publish(self, event: Event) -> None:
+        """Return once the bus has stored the event."""

@@ -7,8 +7,8 @@ from typing import Annotated, Protocol
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from tocsin_contracts import Event, HypothesisFormed, PlanDrafted, RunId
-from tocsin_contracts.outcomes import OutcomesView, Rateable, Rated, RatingsView, RatingView
+from tocsin_contracts import RunId
+from tocsin_contracts.outcomes import OutcomesView, Rateable, RatingsView, RatingView
 from tocsin_contracts.roles import Role
 from tocsin_gateway import refusals
 from tocsin_gateway.access import Principal, needs
@@ -17,13 +17,10 @@ from tocsin_gateway.outcomes.totals import by_source, newest, total
 from tocsin_gateway.ports import Publisher
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit.clock import Clock
-from tocsin_kit.outcomes import Judged
+from tocsin_kit.outcomes import Judged, rateable
+from tocsin_kit.rating import rated
 
 MOST_SHOWN = 500
-_NEEDED: dict[Rateable, type[Event]] = {
-    Rateable.HYPOTHESIS: HypothesisFormed,
-    Rateable.FIX: PlanDrafted,
-}
 
 Viewer = Annotated[Principal, Depends(needs(Role.VIEWER))]
 
@@ -80,22 +77,21 @@ class Outcomes:
         run = await self._runs.get(RunId(run_id))
         if run is None:
             raise refusals.unknown_run(run_id)
-        if run.facts.get(_NEEDED[wish.about].topic) is None:
+        if wish.about not in rateable(run):
             raise RefusedError(409, f"the run has no {wish.about}", "look at the run again")
-        rated = Rated(
-            run_id=run.id,
-            at=self._clock.now(),
-            by=by,
-            about=wish.about,
+        told = rated(
+            run,
+            wish.about,
             useful=wish.useful,
-            text=wish.text,
+            by=by,
             surface=surface,
+            at=self._clock.now(),
+            producer="gateway",
+            text=wish.text,
         )
-        unique = f"{run.id}:rated:{wish.about}:{by}:{rated.at.isoformat()}"
-        told = rated.caused_by(unique, "gateway").model_copy(update={"cause": ""})
         await self._publisher.publish(told)
         return RatingView(
-            run_id=run.id, by=by, about=wish.about, useful=wish.useful, text=wish.text, at=rated.at
+            run_id=run.id, by=by, about=wish.about, useful=wish.useful, text=wish.text, at=told.at
         )
 
 

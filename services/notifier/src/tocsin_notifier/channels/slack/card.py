@@ -18,7 +18,7 @@ from tocsin_contracts.diagnosis import Hypothesis
 from tocsin_contracts.views import ApprovalState
 from tocsin_kit.redaction import Redactor
 from tocsin_kit.untrusted import line
-from tocsin_notifier.channels.slack import blocks, text
+from tocsin_notifier.channels.slack import blocks, rating, text
 from tocsin_notifier.channels.slack.blocks import Block, Confirm, Shown
 from tocsin_notifier.channels.slack.text import escaped
 from tocsin_notifier.channels.slack.view import View
@@ -74,6 +74,7 @@ def render(view: View, around: Surroundings, value: str = "") -> Shown:
             blocks.context(_footer(view)),
             *_command(view, around, value),
             *_buttons(view, around, value),
+            *(rating.buttons(view) if around.buttons else ()),
         ),
     )
 

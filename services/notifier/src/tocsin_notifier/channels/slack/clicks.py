@@ -9,10 +9,11 @@ from tocsin_contracts.views import DecisionKind
 from tocsin_kit import logging
 from tocsin_kit.approvals import Approval
 from tocsin_kit.errors import PermanentError, TocsinError
-from tocsin_notifier.channels.slack import answers, blocks, payloads
+from tocsin_notifier.channels.slack import answers, blocks, payloads, rating
 from tocsin_notifier.channels.slack.buttons import Ticket
 from tocsin_notifier.channels.slack.card import APPROVE, REJECT, Surroundings
 from tocsin_notifier.channels.slack.payloads import Memory, Payload
+from tocsin_notifier.channels.slack.rating import Ratings
 from tocsin_notifier.channels.slack.taking import Taking
 from tocsin_notifier.channels.slack.view import SURFACE
 from tocsin_notifier.channels.slack.voice import Voice
@@ -70,7 +71,14 @@ class Clicks(Taking):
     """
 
     def __init__(
-        self, runs: Runs, approvals: Approvals, voice: Voice, people: People, around: Surroundings
+        self,
+        runs: Runs,
+        approvals: Approvals,
+        voice: Voice,
+        people: People,
+        around: Surroundings,
+        *,
+        ratings: Ratings,
     ) -> None:
         super().__init__()
         self._runs = runs
@@ -78,6 +86,7 @@ class Clicks(Taking):
         self._voice = voice
         self._people = people
         self._around = around
+        self._ratings = ratings
 
     def take(self, text: str | bytes) -> dict[str, Any] | None:
         """Take an interaction and return what Slack has to hear at once, if anything.
@@ -107,6 +116,7 @@ class Clicks(Taking):
         """Take the decision, or ask why first; UndecidedError with what the person has to hear."""
         click = _click(payload, reason)
         if click is None:
+            await self._rate(payload)
             return
         ticket = Ticket.read(click.value)
         run = await self._runs.get(ticket.run_id) if ticket else None
@@ -125,6 +135,12 @@ class Clicks(Taking):
             await self._ask_why(payload, click, approval, by)
         else:
             await self._redeem(ticket, asked, click, by)
+
+    async def _rate(self, payload: Payload) -> None:
+        """Take what is said of a run; a click on anything else, such as a link, says nothing."""
+        if wish := rating.read(payload):
+            told = await self._ratings.take(wish, self._people.who(payload))
+            await self._say(payload, told)
 
     def _approver(self, payload: Payload, approval: Approval | None) -> str:
         by = self._people.who(payload)

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Protocol
 
-from tocsin_contracts import Event, RunId
+from tocsin_contracts import RunId
 from tocsin_contracts.chat import LONGEST_QUESTION, ChatAnswered, ChatAsked, ChatContext, ChatMode
 from tocsin_kit import logging
 from tocsin_kit.chats import Asked
@@ -18,7 +18,7 @@ from tocsin_notifier.channels.slack.taking import Taking
 from tocsin_notifier.channels.slack.text import escaped
 from tocsin_notifier.channels.slack.view import SURFACE
 from tocsin_notifier.channels.slack.web import Place, Web
-from tocsin_notifier.ports import Cards
+from tocsin_notifier.ports import Cards, Publisher
 
 QUESTION, ANSWER = "question", "answer"
 BUSY = "Your last question here is still being answered; ask again after that."
@@ -42,13 +42,6 @@ class Chats(Protocol):
 
     async def ask(self, session: str, turn: str, by: str) -> Asked:
         """Begin a turn, unless one is under way."""
-
-
-class Publisher(Protocol):
-    """Publishes facts."""
-
-    async def publish(self, event: Event) -> None:
-        """Return once the bus has stored the event."""
 
 
 class Questions(Taking):
