@@ -70,6 +70,11 @@ bench name *args:
     name=$1 && shift
     PYTHONDONTWRITEBYTECODE= python "bench/$name.py" "$@"
 
+[doc("Play histories of faults on real processes and judge them: just chaos --seeds 20, just chaos --seed 7")]
+[group("work")]
+chaos *args:
+    @PYTHONDONTWRITEBYTECODE= python bench/chaos.py "$@"
+
 [private]
 deps:
     #!/bin/sh

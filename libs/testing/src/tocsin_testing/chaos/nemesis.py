@@ -131,6 +131,14 @@ NEMESES: Mapping[str, Nemesis] = {
 }
 
 
+LEFT_OUT: Mapping[str, str] = {
+    "a partition of one service only": "every service is on one loopback interface here",
+    "a full disk below bus and store": "it needs a file system of its own, and the right to mount",
+    "clocks that differ between services": "the processes of one machine share its clock",
+}
+"""Faults that no seed holds, and why; docs/faults.md says what tests them instead."""
+
+
 def heal(world: World) -> None:
     """End every trouble that is left."""
     world.forge.trouble = 0.0

@@ -39,12 +39,12 @@ class Verdict:
     log: tuple[str, ...] = ()
 
 
-async def play(seed: str, folder: Path) -> Verdict:
-    """Play one history, and judge it."""
+async def play(seed: object, folder: Path, faults: int = FAULTS) -> Verdict:
+    """Play one history with so many faults, and judge it."""
     async with world(folder, Chance(f"faults {seed}")) as here:
         people = asyncio.create_task(_decide(here, Chance(f"people {seed}")))
         alerts = asyncio.create_task(_deliver(here, Chance(f"alerts {seed}")))
-        await _harm(here)
+        await _harm(here, faults)
         heal(here)
         await alerts
         broken = await _settle(here)
@@ -56,8 +56,8 @@ async def play(seed: str, folder: Path) -> Verdict:
         )
 
 
-async def _harm(here: World) -> None:
-    for _ in range(FAULTS):
+async def _harm(here: World, faults: int) -> None:
+    for _ in range(faults):
         await asyncio.sleep(here.chance.uniform(0.1, 1.5))
         name = here.chance.choice(list(NEMESES))
         here.did.append(name)

@@ -34,6 +34,11 @@ STRANGE = "strange-"
 """What the ids of messages begin with that no service wrote."""
 
 WORDS = {
+    "Investigating": RunState.INVESTIGATING,
+    "Cause found, a change is being checked": RunState.VALIDATING,
+    "Approved, the pull request is being made": RunState.APPLYING,
+    "Nobody can decide about this plan any more": RunState.VALIDATING,
+    "Approved": RunState.APPLYING,
     "Waiting for a decision": RunState.AWAITING_APPROVAL,
     "The pull request waits for its merge": RunState.PR_OPEN,
     "Merged, the alerts are watched": RunState.PR_MERGED,
