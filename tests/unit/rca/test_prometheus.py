@@ -38,6 +38,17 @@ async def asked(respond, **options):
     return await asking(respond, **options).over("up", WINDOW)
 
 
+async def test_headers_of_the_operator_are_sent():
+    seen = []
+
+    def respond(request):
+        seen.append(request.headers["x-scope-orgid"])
+        return answer(series())
+
+    await asked(respond, headers={"X-Scope-OrgID": "shop"})
+    assert seen == ["shop"]
+
+
 async def test_a_question_is_a_read_of_a_window_at_the_configured_place():
     seen = []
 

@@ -12,11 +12,12 @@ from tocsin_cluster.fleet import Fleet, Member
 from tocsin_gitops.config import GitOps
 from tocsin_gitops.source import LocalGitSource
 from tocsin_kit.redaction import MASK, Redactor
-from tocsin_rca import tools
+from tocsin_rca import backends, tools
 from tocsin_rca.settings import Settings
 from tocsin_rca.sources.past_runs import PastRuns
 from tocsin_rca.tools import outside
 from tocsin_rca.tools.runs import RunTools
+from tocsin_testing import recorded
 from tocsin_testing.tools import RecordingTool
 
 NAMES = [
@@ -60,6 +61,22 @@ async def test_a_tool_is_listed_and_used_exactly_where_that_is_allowed(
     assert (name in [tool.spec.name for tool in await catalogue.tools(identity)]) is may
     result = await catalogue.call(name, {"unknown": 1}, ToolContext(identity))
     assert result.status is (Status.ERROR if may else Status.REFUSED)
+
+
+@pytest.mark.parametrize(("mode", "identity"), list(itertools.product(Mode, IDENTITIES)))
+async def test_tools_of_every_backend_are_offered_exactly_where_reading_is_allowed(
+    mode, identity, monkeypatch
+):
+    monkeypatch.setenv("BACKEND_TOKEN", "tulip-7731")
+    known = {name: recorded.recording(name) for name in recorded.names()}
+    given = Settings(backends={name: one.options for name, one in known.items()}).backends
+    names = {f"{name}.{use.tool}" for name, one in known.items() for use in one.uses}
+    catalogue = tools.catalogue(backends.opened(given).toolsets, mode, Redactor())
+    may = Capability.READ in ALLOWED[mode] & identity.capabilities
+    assert {tool.spec.name for tool in await catalogue.tools(identity)} == (names if may else set())
+    for name in names:
+        result = await catalogue.call(name, {"unknown": 1}, ToolContext(identity))
+        assert result.status is (Status.ERROR if may else Status.REFUSED)
 
 
 async def test_what_a_tool_of_rca_answers_is_masked(scene, history, clock):

@@ -11,6 +11,7 @@ from tocsin_agents.models.settings import ModelSettings
 from tocsin_agents.remote.config import ExternalAgent
 from tocsin_cluster.settings import ClusterSettings
 from tocsin_rca.backends import Backend, BackendName
+from tocsin_rca.backends.options import HeaderName, HeaderText
 
 
 class Settings(ClusterSettings, ModelSettings):
@@ -91,6 +92,10 @@ class Settings(ClusterSettings, ModelSettings):
     )
     prometheus_ca: Path | None = Field(
         default=None, description="File of the authorities that its certificate may be from."
+    )
+    prometheus_headers: dict[HeaderName, HeaderText] = Field(
+        default={},
+        description="More that is sent to it, such as X-Scope-OrgID for Mimir; no secrets.",
     )
     prometheus_cluster_label: str = Field(
         default="",

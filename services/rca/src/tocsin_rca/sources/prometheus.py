@@ -4,7 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlencode
@@ -34,7 +34,7 @@ class Access:
 
     `secret` is a bearer token, or with a `user` the password. `ca` is a file of authorities that
     are trusted instead of the system's; a certificate is always verified. `cluster_label` is the
-    label that tells clusters apart where it knows several.
+    label that tells clusters apart where it knows several. `headers` are sent with each question.
     """
 
     url: str
@@ -42,6 +42,7 @@ class Access:
     secret: SecretStr | None = None
     ca: Path | None = None
     cluster_label: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Prometheus:
@@ -127,7 +128,8 @@ class Prometheus:
         return httpx.BasicAuth(user, secret.get_secret_value() if secret else "") if user else None
 
     def _headers(self) -> dict[str, str]:
-        shown = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        usual = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        shown = {**usual, **self._access.headers}
         if self._access.secret and not self._access.user:
             shown["Authorization"] = f"Bearer {self._access.secret.get_secret_value()}"
         return shown

@@ -37,6 +37,7 @@ def prometheus(settings: Settings) -> Prometheus | None:
             user=settings.prometheus_user,
             secret=settings.prometheus_token,
             ca=settings.prometheus_ca,
+            headers=settings.prometheus_headers,
             cluster_label=settings.prometheus_cluster_label,
         )
     )
