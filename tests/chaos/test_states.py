@@ -2,7 +2,12 @@
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from tocsin_contracts import OPEN_STATES, RunId, RunState
 from tocsin_kit.errors import TransientError
@@ -127,5 +132,6 @@ class Runs(RuleBasedStateMachine):
         assert set(keys) == set(self.stored)
 
 
-Runs.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-TestRuns = Runs.TestCase
+def test_a_run_takes_only_legal_paths():
+    wide = settings(max_examples=60, stateful_step_count=40, deadline=None)
+    run_state_machine_as_test(Runs, settings=wide)

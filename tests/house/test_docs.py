@@ -19,7 +19,7 @@ PAGES = sorted(
         *ROOT.glob("services/*/README.md"),
     ]
 )
-EXTENSION_POINTS = ("alert-source", "analyzer", "channel", "check", "event", "setting")
+EXTENSION_POINTS = ("alert-source", "analyzer", "backend", "channel", "check", "event", "setting")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
@@ -78,6 +78,16 @@ def test_every_scenario_names_tests_that_exist():
     page = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
     named = {row: re.findall(r"`([^`]+)`", tests) for row, tests in SCENARIO.findall(page)}
     assert list(named) == [f"D{number}" for number in range(1, 14)]
+    assert [test for tests in named.values() for test in tests if not _is_a_test(test)] == []
+
+
+FAULT = re.compile(r"^\| (F\d+) \|.*\| (`.*`) \|$", re.MULTILINE)
+
+
+def test_every_fault_names_tests_that_exist():
+    page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+    named = {row: re.findall(r"`([^`]+)`", tests) for row, tests in FAULT.findall(page)}
+    assert list(named) == [f"F{number}" for number in range(1, 21)]
     assert [test for tests in named.values() for test in tests if not _is_a_test(test)] == []
 
 

@@ -129,9 +129,10 @@ async def _settle(here: World) -> list[str]:
 
 
 async def _is_quiet(here: World) -> bool:
+    """Whether nothing waits, twice in a row: consumers are looked at one after the other."""
     await asyncio.sleep(0.2)
     with suppress(TocsinError, NatsError, TimeoutError):
         runs: tuple[RunSummary, ...] = await here.running.gateway.runs()
         resting = all(run.state in RESTING for run in runs)
-        return bool(runs) and resting and not await here.bus.waiting()
+        return bool(runs) and resting and not any([await here.bus.waiting() for _ in range(2)])
     return False
