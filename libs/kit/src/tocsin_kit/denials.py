@@ -6,6 +6,8 @@ from tocsin_kit import logging
 from tocsin_kit.metrics import Counter
 
 DENIED = Counter("tocsin_bus_denied_total", "What the bus refused to this service.", ["operation"])
+for _operation in ("publish", "subscription"):
+    DENIED.labels(_operation)  # a 0 is worth more than nothing to who watches it
 
 _VIOLATION = re.compile(
     r"permissions violation for (publish|subscription) to \"([^\"]+)\"", re.IGNORECASE
