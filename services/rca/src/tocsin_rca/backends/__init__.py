@@ -18,8 +18,10 @@ from tocsin_rca.backends.client import Client, Place
 from tocsin_rca.backends.datadog import DatadogOptions
 from tocsin_rca.backends.dynatrace import DynatraceOptions
 from tocsin_rca.backends.elasticsearch import ElasticsearchOptions
+from tocsin_rca.backends.github_actions import GitHubActionsOptions
 from tocsin_rca.backends.grafana import GrafanaOptions
 from tocsin_rca.backends.jaeger import JaegerOptions
+from tocsin_rca.backends.jenkins import JenkinsOptions
 from tocsin_rca.backends.loki import LokiOptions
 from tocsin_rca.backends.newrelic import NewRelicOptions
 from tocsin_rca.backends.options import BackendOptions
@@ -30,6 +32,8 @@ from tocsin_rca.backends.tempo import TempoOptions
 Backend = Annotated[
     AlertmanagerOptions
     | ArgoCdOptions
+    | GitHubActionsOptions
+    | JenkinsOptions
     | ElasticsearchOptions
     | GrafanaOptions
     | JaegerOptions
