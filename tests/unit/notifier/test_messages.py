@@ -37,6 +37,13 @@ def test_an_event_that_people_need_not_hear_of_becomes_none(event_type):
     assert rendered(build.event(event_type)) is None
 
 
+@TOLD
+def test_a_message_says_which_alert_it_is_about_and_where_for_a_reader_may_see_no_other(event_type):
+    message = messages.render(build.event(event_type), build.run(build.alert_accepted()))
+    about = message.text.split("\n")[0]
+    assert about.startswith("About critical KubeContainerOOMKilled, payments/payments-api")
+
+
 def test_p3_a_question_shows_the_exact_change_and_what_it_binds():
     event = build.approval_requested()
     text = rendered(event).text

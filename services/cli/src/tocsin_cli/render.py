@@ -9,6 +9,7 @@ from rich.text import Text
 from tocsin_cli.terminal import aligned, one_line, plain
 from tocsin_contracts import (
     CheckVerdict,
+    Decision,
     Evidence,
     EvidenceKind,
     Hypothesis,
@@ -228,7 +229,14 @@ def _approval(approval: ApprovalView) -> Text:
         return _titled("approval", f"waits until {_time(approval.expires_at)}{counted}")
     by = f" by {approval.decided_by}" if approval.decided_by else ""
     at = f" at {_time(approval.decided_at)}" if approval.decided_at else ""
-    return _titled("approval", f"{approval.state.value}{by}{at}, plan {approval.plan_hash[:12]}")
+    head = f"{approval.state.value}{by}{at}, plan {approval.plan_hash[:12]}"
+    return _titled("approval", head, *map(_said, approval.decisions))
+
+
+def _said(decision: Decision) -> str:
+    alone = "BREAK-GLASS: " if decision.break_glass else ""
+    why = f": {decision.reason}" if decision.reason else ""
+    return f"{alone}{decision.by} from {decision.surface}{why}"
 
 
 def _titled(title: str, *lines: str) -> Text:

@@ -1,6 +1,7 @@
 """Events as messages: pure text, with the exact change and what the reader can do."""
 
 from tocsin_contracts import (
+    AlertAccepted,
     ApprovalDenied,
     ApprovalEscalated,
     ApprovalGranted,
@@ -52,7 +53,19 @@ def render(event: Event, run: Run | None = None) -> Message | None:
     if said is None:
         return None
     title, text = said
-    return Message(id=event.id, run_id=event.run_id, title=_said(title, LINE), text=text)
+    told = "\n".join(filter(None, (_about(run), text)))
+    return Message(id=event.id, run_id=event.run_id, title=_said(title, LINE), text=told)
+
+
+def _about(run: Run | None) -> str:
+    """Say which alert it is about, and where: a reader may see nothing but this message."""
+    accepted = run.fact(AlertAccepted) if run else None
+    if accepted is None:
+        return ""
+    alert, place = accepted.alert, accepted.alert.workload
+    where = f", {place.namespace}/{place.name}" if place else ""
+    cluster = f" on {place.cluster}" if place and place.cluster else ""
+    return _said(f"About {alert.severity.value} {alert.title}{where}{cluster}.", LINE)
 
 
 def _new(event: Event) -> tuple[str, str] | None:
