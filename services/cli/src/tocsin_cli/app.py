@@ -13,6 +13,7 @@ from typer._completion_classes import completion_init
 from tocsin_cli.commands import (
     alert,
     audit,
+    backup,
     bundle,
     chat,
     completion,
@@ -70,6 +71,8 @@ def tree() -> typer.Typer:
     root.add_typer(_runs(), name="run")
     _add(root, "report", operate.report)
     _add(root, "doctor", doctor.doctor)
+    _add(root, "backup", backup.backup)
+    _add(root, "restore", backup.restore)
     root.add_typer(_events(), name="events")
     root.add_typer(_letters(), name="dlq")
     root.add_typer(_topology(), name="topology")
