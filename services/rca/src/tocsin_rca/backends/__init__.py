@@ -19,6 +19,7 @@ from tocsin_rca.backends.datadog import DatadogOptions
 from tocsin_rca.backends.dynatrace import DynatraceOptions
 from tocsin_rca.backends.elasticsearch import ElasticsearchOptions
 from tocsin_rca.backends.github_actions import GitHubActionsOptions
+from tocsin_rca.backends.gitlab_ci import GitLabCiOptions
 from tocsin_rca.backends.grafana import GrafanaOptions
 from tocsin_rca.backends.jaeger import JaegerOptions
 from tocsin_rca.backends.jenkins import JenkinsOptions
@@ -33,6 +34,7 @@ Backend = Annotated[
     AlertmanagerOptions
     | ArgoCdOptions
     | GitHubActionsOptions
+    | GitLabCiOptions
     | JenkinsOptions
     | ElasticsearchOptions
     | GrafanaOptions
