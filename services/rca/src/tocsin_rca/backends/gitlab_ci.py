@@ -181,8 +181,8 @@ class GitLabCiTools:
         self, project: Project, environment: Environment = "", limit: Limit = 10
     ) -> Deployments:
         """Show what was deployed from a project, to which environment, when and how it ended."""
-        only = {"environment": environment} if environment else {}
-        asked: Params = {"per_page": limit, "order_by": "created_at", "sort": "desc"} | only
+        asked: dict[str, str | int] = {"per_page": limit, "order_by": "created_at", "sort": "desc"}
+        asked |= {"environment": environment} if environment else {}
         path = f"{self._path(project)}/deployments"
         found = await self._client.get(list[_Deployment], path, asked)
         return Deployments(
