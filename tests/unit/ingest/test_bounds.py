@@ -218,3 +218,10 @@ def test_the_short_way_and_the_long_way_keep_the_same(texts):
     rest = {name: text for name, text in long_way.annotations.items() if name != "z"}
     assert plain.labels == long_way.labels
     assert plain.annotations == rest or "z" in texts
+
+
+def test_p6_a_value_whose_name_calls_it_a_secret_goes_no_further():
+    given = {"token": "c4nary-of-ours", "db_password": "c4nary-of-ours", "summary": "It is slow."}
+    alert = read({**LABELS, "api_key": "c4nary-of-ours"}, annotations=given)
+    assert "c4nary" not in alert.model_dump_json()
+    assert alert.summary == "It is slow."

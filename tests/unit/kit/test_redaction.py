@@ -168,3 +168,17 @@ def test_p6_what_the_process_knows_is_masked_by_redactors_that_were_made_before(
     finally:
         know([])
     assert Redactor().text("of-the-process-1") == "of-the-process-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("token", "canary-of-a-variable-7", MASK),
+        ("DB_PASSWORD", "hunter-two", MASK),
+        ("secret", "registry-credentials", "registry-credentials"),
+        ("namespace", "payments", "payments"),
+        ("note", "password: hunter-two", f"password: {MASK}"),
+    ],
+)
+def test_p6_a_value_is_masked_as_it_would_be_behind_its_name(name, value, kept):
+    assert Redactor().called(name, value) == kept

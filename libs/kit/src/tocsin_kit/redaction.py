@@ -98,6 +98,12 @@ class Redactor:
             return value
         return _CALLED.sub(rf"\1{MASK}", _SHAPES.sub(MASK, value))
 
+    def called(self, name: str, value: str) -> str:
+        """Return a value masked as `text` would mask it behind its name and a colon."""
+        head = f"{name}: "
+        said = self.text(f"{head}{value}")
+        return said.removeprefix(head) if said.startswith(head) else MASK
+
     def settled(self, text: str) -> str:
         """Return how far a text that goes on may be shown: what follows makes no secret of it.
 

@@ -16,7 +16,6 @@ from tocsin_gateway.proxies import Proxies
 from tocsin_gateway.settings import Settings
 from tocsin_kit import approvals
 from tocsin_kit.feed import Feed
-from tocsin_kit.gauges import Gauges
 from tocsin_kit.late_news import LateNews
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parts import Parts
@@ -62,11 +61,7 @@ def build(flags: Sequence[str] = ()) -> Service:
         port=settings.gateway_port,
         parts=parts,
         http=site.beside(app, console, https=settings.https),
-        background=[
-            *(hub.run, books.run, Gauges(statuses.look, parts.reader.standing).run),
-            operating.auditor_of(settings, parts, feed).run,
-            lambda: outbox.keep_flushing(settings.republish_seconds),
-        ],
+        background=[hub.run, books.run, *operating.upkeep(settings, parts, outbox, statuses)],
     )
 
 

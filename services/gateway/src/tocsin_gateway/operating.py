@@ -1,5 +1,7 @@
 """What operators use of the API, put together from the parts of the gateway."""
 
+from collections.abc import Awaitable, Callable
+
 from fastapi import APIRouter
 
 from tocsin_gateway import deadletters, operations, reports
@@ -11,11 +13,13 @@ from tocsin_kit import intake
 from tocsin_kit.audit import Auditor, Chain
 from tocsin_kit.audit_chain import Key
 from tocsin_kit.feed import Feed
+from tocsin_kit.gauges import Gauges
 from tocsin_kit.outbox import Outbox
 from tocsin_kit.parked import Parked
 from tocsin_kit.parts import Parts
 from tocsin_kit.reruns import Reruns
 from tocsin_kit.run_records import RunRecords
+from tocsin_kit.status import Status
 
 
 def operations_of(settings: Settings, parts: Parts) -> Operations:
@@ -34,9 +38,19 @@ def letters_of(settings: Settings, parts: Parts) -> Parked:
     )
 
 
-def auditor_of(settings: Settings, parts: Parts, feed: Feed) -> Auditor:
-    """Return what appends to the audit; PermanentError where its key cannot be used."""
-    return Auditor(Chain(parts.redis, Key.read(settings.audit_key_file)), feed)
+def upkeep(
+    settings: Settings, parts: Parts, outbox: Outbox, statuses: Status
+) -> tuple[Callable[[], Awaitable[None]], ...]:
+    """Return what goes on beside requests: the audit, figures, and what was not told yet.
+
+    PermanentError where the key of the audit cannot be used.
+    """
+    chain = Chain(parts.redis, Key.read(settings.audit_key_file))
+    return (
+        Auditor(chain, Feed.of(parts.bus)).run,
+        Gauges(statuses.look, parts.reader.standing).run,
+        lambda: outbox.keep_flushing(settings.republish_seconds),
+    )
 
 
 def areas(api: Api, letters: Parked, operators: Operations) -> tuple[APIRouter, ...]:

@@ -104,9 +104,10 @@ def _visible(text: str) -> str:
     return clean(text, len(text)).text
 
 
-def _kept(text: str, limit: int) -> str:
+def _kept(text: str, limit: int, name: str = "") -> str:
     looked_at = limit * _LOOKED_AT
-    masked = _SECRETS.text(_visible(text[:looked_at]))
+    visible = _visible(text[:looked_at])
+    masked = _SECRETS.called(name, visible) if name else _SECRETS.text(visible)
     cut = len(text) > looked_at or len(masked) > limit
     return masked[: limit - 1] + "…" if cut else masked
 
@@ -118,7 +119,7 @@ def _entries(texts: Mapping[str, str]) -> dict[str, str]:
     kept: dict[str, str] = {}
     room = ENTRIES_BYTES
     for name in sorted(visible, key=_place)[:ENTRIES]:
-        value = _kept(visible[name], VALUE)
+        value = _kept(visible[name], VALUE, name)
         size = len(json.dumps({name: value}, ensure_ascii=False).encode())
         if size <= room:
             kept[name] = value
