@@ -13,6 +13,9 @@ from tocsin_kit.untrusted import line
 MOST_ROWS = 50
 MOST_MINUTES = 60 * 24 * 7
 
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+"""A number as others count time: one that is larger is no time, and would break a division."""
+
 Until = Annotated[
     AwareDatetime | None,
     Field(description="The end of the time that is looked at, with its zone; empty: now."),
@@ -45,7 +48,10 @@ class Told(Brief):
 def window(until: datetime | None, minutes: int, now: datetime) -> tuple[datetime, datetime]:
     """Return the start and the end of the time to look at; it never ends in the future."""
     end = min(until or now, now)
-    return end - timedelta(minutes=minutes), end
+    try:
+        return end - timedelta(minutes=minutes), end
+    except OverflowError as error:
+        raise PermanentError("`until` is too long ago; name a time of this century") from error
 
 
 def moment(seconds: float | str) -> datetime:

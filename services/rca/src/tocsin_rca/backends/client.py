@@ -90,6 +90,8 @@ class Client:
         async with self._turns, self._answer(asked, method, path, content) as response:
             if response.is_redirect:
                 raise PermanentError(f"{asked}: it sends us elsewhere; set `url` to where it is")
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise PermanentError(f"{asked}: it answers compressed, which it was asked not to")
             body = await _bounded(asked, response)
         if not response.is_success:
             raise self._failure(asked, response, body)

@@ -11,7 +11,17 @@ from tocsin_kit.clock import millis
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.secret_refs import SecretRef
 from tocsin_kit.untrusted import line
-from tocsin_rca.backends.answers import Brief, Limit, Minutes, Told, Until, counted, moment, window
+from tocsin_rca.backends.answers import (
+    Brief,
+    Limit,
+    Minutes,
+    Told,
+    Until,
+    Whole,
+    counted,
+    moment,
+    window,
+)
 from tocsin_rca.backends.client import Client, Params
 from tocsin_rca.backends.log_lines import MOST_READ, LogLine, Logs, Shapes, logs
 from tocsin_rca.backends.numbers import Measured, Point, measured
@@ -70,7 +80,7 @@ class _Monitor(BaseModel):
     status: str = ""
     query: str = ""
     tags: list[str] = []
-    triggered: int | None = Field(default=None, alias="last_triggered_ts")
+    triggered: Whole | None = Field(default=None, alias="last_triggered_ts")
 
 
 class _Metadata(BaseModel):

@@ -8,7 +8,17 @@ from pydantic import AwareDatetime, BaseModel, Field
 from tocsin_agents.tools.signatures import Function
 from tocsin_kit.clock import millis
 from tocsin_kit.untrusted import line
-from tocsin_rca.backends.answers import Brief, Limit, Minutes, Told, Until, counted, moment, window
+from tocsin_rca.backends.answers import (
+    Brief,
+    Limit,
+    Minutes,
+    Told,
+    Until,
+    Whole,
+    counted,
+    moment,
+    window,
+)
 from tocsin_rca.backends.client import Client, Params
 from tocsin_rca.backends.log_lines import MOST_READ, LogLine, Logs, Shapes, logs
 from tocsin_rca.backends.numbers import Measured, Point, measured
@@ -56,8 +66,8 @@ class _Problem(BaseModel):
     severity: str = Field(default="", alias="severityLevel")
     impact: str = Field(default="", alias="impactLevel")
     status: str = ""
-    started: int = Field(alias="startTime")
-    ended: int = Field(default=-1, alias="endTime")
+    started: Whole = Field(alias="startTime")
+    ended: Whole = Field(default=-1, alias="endTime")
     affected: list[_Entity] = Field(default=[], alias="affectedEntities")
     cause: _Entity | None = Field(default=None, alias="rootCauseEntity")
 
@@ -68,7 +78,7 @@ class _Problems(BaseModel):
 
 
 class _Log(BaseModel):
-    timestamp: int
+    timestamp: Whole
     content: str = ""
     columns: dict[str, list[str]] = Field(default={}, alias="additionalColumns")
 
@@ -80,7 +90,7 @@ class _Logs(BaseModel):
 
 class _Data(BaseModel):
     dimensions: list[str] = []
-    timestamps: list[int]
+    timestamps: list[Whole]
     values: list[float | None]
 
 

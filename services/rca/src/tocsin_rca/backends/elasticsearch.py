@@ -8,7 +8,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, Field
 
 from tocsin_agents.tools.signatures import Function
-from tocsin_rca.backends.answers import Minutes, Until, moment, window
+from tocsin_rca.backends.answers import Minutes, Until, Whole, moment, window
 from tocsin_rca.backends.client import Client
 from tocsin_rca.backends.log_lines import LogLine, Logs, Part, Shapes, logs
 from tocsin_rca.backends.options import BackendOptions, Read
@@ -70,7 +70,7 @@ class _Hits(BaseModel):
 
 
 class _Bucket(BaseModel):
-    key: int
+    key: Whole
     count: int = Field(alias="doc_count")
 
 

@@ -16,6 +16,7 @@ from tocsin_rca.backends.answers import (
     Minutes,
     Told,
     Until,
+    Whole,
     counted,
     moment,
     window,
@@ -56,8 +57,8 @@ class _Hit(BaseModel):
 
 
 class _Annotation(BaseModel):
-    time: int
-    end: int = Field(default=0, alias="timeEnd")
+    time: Whole
+    end: Whole = Field(default=0, alias="timeEnd")
     text: str = ""
     tags: list[str] = []
     dashboard: str | None = Field(default="", alias="dashboardUID")

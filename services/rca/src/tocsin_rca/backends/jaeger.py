@@ -12,7 +12,16 @@ from tocsin_kit.clock import millis
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.untrusted import line
 from tocsin_rca.backends import spans
-from tocsin_rca.backends.answers import MOST_ROWS, Limit, Minutes, Told, Until, counted, window
+from tocsin_rca.backends.answers import (
+    MOST_ROWS,
+    Limit,
+    Minutes,
+    Told,
+    Until,
+    Whole,
+    counted,
+    window,
+)
 from tocsin_rca.backends.client import Client, Params
 from tocsin_rca.backends.options import BackendOptions
 from tocsin_rca.backends.spans import Span, Trace, Traces
@@ -58,8 +67,8 @@ class _Span(BaseModel):
     id: str = Field(alias="spanID")
     operation: str = Field(alias="operationName")
     references: list[_Reference] = []
-    start: int = Field(alias="startTime")
-    duration: int
+    start: Whole = Field(alias="startTime")
+    duration: Whole
     tags: list[_Tag] = []
     logs: list[_Log] = []
     process: str = Field(alias="processID")

@@ -1,5 +1,6 @@
 """New Relic: what a query in NRQL, which can only read, answers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -126,6 +127,9 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
+    """Return a value that JSON has: NaN and infinity, which it has not, are nothing."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if value is None or isinstance(value, bool | int | float):
         return value
     return line(value if isinstance(value, str) else str(value), _LONGEST)

@@ -10,7 +10,7 @@ from tocsin_gitops.hosts.client import at
 from tocsin_kit.errors import PermanentError
 from tocsin_kit.untrusted import line
 from tocsin_rca.backends import spans
-from tocsin_rca.backends.answers import Limit, Minutes, Until, moment, window
+from tocsin_rca.backends.answers import Limit, Minutes, Until, Whole, moment, window
 from tocsin_rca.backends.client import Client, Params
 from tocsin_rca.backends.explore import explore
 from tocsin_rca.backends.options import BackendOptions
@@ -52,7 +52,7 @@ class _Found(BaseModel):
     service: str = Field(default="", alias="rootServiceName")
     name: str = Field(default="", alias="rootTraceName")
     start: str = Field(default="0", alias="startTimeUnixNano")
-    ms: int = Field(default=0, alias="durationMs")
+    ms: Whole = Field(default=0, alias="durationMs")
 
 
 class _Answer(BaseModel):
@@ -82,8 +82,8 @@ class _Span(BaseModel):
     id: str = Field(alias="spanId")
     parent: str = Field(default="", alias="parentSpanId")
     name: str
-    start: int = Field(alias="startTimeUnixNano")
-    end: int = Field(alias="endTimeUnixNano")
+    start: Whole = Field(alias="startTimeUnixNano")
+    end: Whole = Field(alias="endTimeUnixNano")
     status: _Status = _Status()
 
 
