@@ -16,13 +16,14 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tocsin_agents.limits.budgets import Limits
 from tocsin_agents.loop.engine import Engine
 from tocsin_agents.loop.state import TYPES
-from tocsin_contracts.chat import ChatAsked, ChatEnding, Query
+from tocsin_contracts.chat import ChatAsked, ChatEnding, Confirmation, Query
 from tocsin_contracts.chat_frames import ChatState, StatusFrame
 from tocsin_contracts.live import ChatMoved
 from tocsin_contracts.roles import Role
 from tocsin_gateway import app
 from tocsin_gateway.access import Principal
 from tocsin_gateway.chat.rooms import Rooms
+from tocsin_gateway.refusals import RefusedError
 from tocsin_kit import ensure, store
 from tocsin_kit.chat_record import ChatFiles
 from tocsin_kit.chats import HELD, MOST_FRAMES, Asked, Chats, Held
@@ -148,6 +149,41 @@ async def test_a_wish_that_is_said_a_hundred_times_is_told_once(chats):
         await rooms.cancel(session, ana)
     states = [frame.state for frame in await chats.frames(session, 0)]
     assert states == [ChatState.ASKED, ChatState.CANCELLING]
+
+
+DEEDS = {
+    "enter": lambda rooms, session, by: rooms.enter(session, by),
+    "ask": lambda rooms, session, by: rooms.ask(session, by, Query(text="Why?")),
+    "cancel": lambda rooms, session, by: rooms.cancel(session, by),
+    "confirm": lambda rooms, session, by: rooms.confirm(session, by, YES),
+    "show": lambda rooms, session, by: rooms.show(session, by),
+    "keep": lambda rooms, session, by: rooms.keep(session, by, []),
+    "frames": lambda rooms, session, by: anext(rooms.frames(session, by, 0)),
+}
+YES = Confirmation(id="x", approved=True)
+
+
+@pytest.mark.parametrize("deed", DEEDS.values(), ids=DEEDS)
+async def test_p3_in_the_session_of_another_nobody_does_anything(chats, deed):
+    await chats.open(SESSION, "ana")
+    await chats.request(SESSION, "x")
+    rooms = Rooms(chats, FakeFiles(), FakePublisher(), None)
+    for session in (SESSION, "c" + "9" * 24):
+        with pytest.raises(RefusedError, match="no session"):
+            await deed(rooms, session, Principal("bo", Role.ADMIN))
+    assert await chats.confirmed(SESSION, "x") is None
+    assert await chats.frames(SESSION, 0) == []
+
+
+async def test_p3_a_yes_to_an_agent_takes_the_role_that_asking_for_it_does(chats):
+    await chats.open(SESSION, "ana")
+    await chats.request(SESSION, "x")
+    rooms, demoted = Rooms(chats, FakeFiles(), FakePublisher(), None), Role.OPERATOR
+    with pytest.raises(RefusedError, match="needs the role approver"):
+        await rooms.confirm(SESSION, Principal("ana", demoted), YES)
+    assert await chats.confirmed(SESSION, "x") is None
+    await rooms.confirm(SESSION, Principal("ana", demoted), Confirmation(id="x", approved=False))
+    assert await chats.confirmed(SESSION, "x") is False
 
 
 class Office:
