@@ -52,7 +52,11 @@ async def play(seed: object, folder: Path, faults: int = FAULTS) -> Verdict:
         await asyncio.wait([people])
         history = await here.history()
         return Verdict(
-            seed, tuple(here.did), (*broken, *violations(history)), history, tuple(here.running.log)
+            str(seed),
+            tuple(here.did),
+            (*broken, *violations(history)),
+            history,
+            tuple(here.running.log),
         )
 
 
