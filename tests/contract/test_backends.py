@@ -144,3 +144,9 @@ def test_the_secrets_of_backends_are_known_for_masking():
     found = backends.opened({"one": shown}).secrets
     assert SECRET in found
     assert len(found) == 2  # as it is, and as HTTP sends it
+
+
+def test_authorities_that_cannot_be_read_stop_the_start(tmp_path):
+    wanted = {"one": options("alertmanager", ca_file=tmp_path / "none.pem")}
+    with pytest.raises(PermanentError, match=r"backend 'one': `ca_file`: cannot read"):
+        backends.opened(wanted)
