@@ -19,6 +19,7 @@ from tocsin_action.freezing import Freezing
 from tocsin_action.handlers import Handlers
 from tocsin_action.nodes import Nodes
 from tocsin_action.proving import Patience
+from tocsin_action.state import ActionState
 from tocsin_action.taking_over import TakingOver
 from tocsin_action.unasked import Unasked
 from tocsin_action.waiting import Waiting
@@ -141,53 +142,81 @@ def _validation(around: Surroundings) -> None:
     bus.on(PlanStale, draft, allowed)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ports:
+    """What action asks of the world; between any two calls of it its process may die."""
+
+    fate: Fate
+    source: FakeRepositories
+    store: MemoryRuns
+    records: FakeGate
+    issues: FakeIssues
+    timers: Stream
+    forges: Any
+
+    @classmethod
+    def around(cls, all_of_it: Surroundings) -> "_Ports":
+        fate = all_of_it.fate
+        return cls(
+            fate=fate,
+            source=all_of_it.repositories,
+            store=fate.around(all_of_it.runs),
+            records=fate.around(all_of_it.approvals),
+            issues=fate.around(all_of_it.issues),
+            timers=fate.around(all_of_it.stream),
+            forges={"local": fate.around(all_of_it.forge)},
+        )
+
+
 def _action(around: Surroundings) -> None:
     """Wire the real service, around ports that may fail it."""
-    fate, bus = around.fate, around.bus("action")
-    store = fate.around(around.runs)
-    forges: Any = {"local": fate.around(around.forge)}
-    source, issues = around.repositories, fate.around(around.issues)
-    records, timers = fate.around(around.approvals), fate.around(around.stream)
+    ports, service = _Ports.around(around), cast("Any", around.bus("action"))
     asking = Asking(approvers=APPROVERS, patience=timedelta(hours=4))
-    gitops, freezing = plans.gitops(), Freezing(store)
-    nodes = Nodes(
-        gitops=gitops,
-        writer=Writer(forges, source, issues),
-        source=source,
-        approvals=records,
-        timers=timers,
-        clock=fate,
-        asking=asking,
-        freezing=freezing,
-    )
-    comments = Comments(gitops, forges, issues, records)
-    following = Following(
-        gitops=gitops,
-        source=source,
-        comments=comments,
-        issues=issues,
-        runs=store,
-        tallies=FakeTallies(),
-        timers=timers,
-        clock=fate,
-        patience=PATIENCE,
-    )
-    saver = InMemorySaver(serde=strict_serializer())
+    records, store = ports.records, ports.store
+    comments = Comments(plans.gitops(), ports.forges, ports.issues, records)
+    following = _following(ports, comments)
     handlers = Handlers(
-        Subgraph("action", graph.build(nodes), saver),
+        _acting(ports, asking),
         records,
         store,
-        fate,
+        ports.fate,
         following,
         asking=asking,
-        freezing=freezing,
+        freezing=Freezing(store),
     )
     answering = Answering(comments, records, store, following, steering=Steering(APPROVERS, ()))
-    service: Any = bus
     app.listen(service, handlers, following, answering, Unasked((), records, store, answering))
     app.hand_over(service, TakingOver(records, store))
-    waiting = Waiting(records, store, fate, asking, timers=timers)
+    waiting = Waiting(records, store, ports.fate, asking, timers=ports.timers)
     app.wake(service, handlers, following, waiting)
+
+
+def _acting(ports: _Ports, asking: Asking) -> Subgraph[ActionState]:
+    nodes = Nodes(
+        gitops=plans.gitops(),
+        writer=Writer(ports.forges, ports.source, ports.issues),
+        source=ports.source,
+        approvals=ports.records,
+        timers=ports.timers,
+        clock=ports.fate,
+        asking=asking,
+        freezing=Freezing(ports.store),
+    )
+    return Subgraph("action", graph.build(nodes), InMemorySaver(serde=strict_serializer()))
+
+
+def _following(ports: _Ports, comments: Comments) -> Following:
+    return Following(
+        gitops=plans.gitops(),
+        source=ports.source,
+        comments=comments,
+        issues=ports.issues,
+        runs=ports.store,
+        tallies=FakeTallies(),
+        timers=ports.timers,
+        clock=ports.fate,
+        patience=PATIENCE,
+    )
 
 
 TOLD: tuple[type[Event], ...] = (
