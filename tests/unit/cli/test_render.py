@@ -172,7 +172,7 @@ def test_who_broke_the_glass_is_shown_with_why():
     decided = {"state": ApprovalState.GRANTED, "decisions": (broken,)}
     view = VIEW.approval.model_copy(update=decided)
     told = run_shown(VIEW.model_copy(update={"approval": view}), width=120)
-    assert f"BREAK-GLASS: ana from {broken.surface}: the shop is down" in told
+    assert "BREAK-GLASS: ana: the shop is down" in told
 
 
 FORGED = "x\napproval\n  granted by root\n\x1b[2K\x1b]0;owned\x07\u202e\u2028approval\x0bapproval"

@@ -9,7 +9,6 @@ from rich.text import Text
 from tocsin_cli.terminal import aligned, one_line, plain
 from tocsin_contracts import (
     CheckVerdict,
-    Decision,
     Evidence,
     EvidenceKind,
     Hypothesis,
@@ -223,20 +222,13 @@ def _checks(view: RunView) -> Text:
 def _approval(approval: ApprovalView) -> Text:
     if approval.state is ApprovalState.PENDING:
         said = [one.by for one in approval.decisions]
-        counted = (
-            f"; {len(said)} of {approval.required} said yes: {', '.join(said)}" if said else ""
-        )
+        counted = f"; {len(said)} of {approval.required} said yes: {', '.join(said)}" * bool(said)
         return _titled("approval", f"waits until {_time(approval.expires_at)}{counted}")
     by = f" by {approval.decided_by}" if approval.decided_by else ""
     at = f" at {_time(approval.decided_at)}" if approval.decided_at else ""
+    said = [f"{'BREAK-GLASS: ' * d.break_glass}{d.by}: {d.reason}" for d in approval.decisions]
     head = f"{approval.state.value}{by}{at}, plan {approval.plan_hash[:12]}"
-    return _titled("approval", head, *map(_said, approval.decisions))
-
-
-def _said(decision: Decision) -> str:
-    alone = "BREAK-GLASS: " if decision.break_glass else ""
-    why = f": {decision.reason}" if decision.reason else ""
-    return f"{alone}{decision.by} from {decision.surface}{why}"
+    return _titled("approval", head, *(one.removesuffix(": ") for one in said))
 
 
 def _titled(title: str, *lines: str) -> Text:

@@ -15,7 +15,6 @@ from tocsin_gateway.ports import Approvals, Publisher, Runs
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit import revaluing
 from tocsin_kit.approvals import Approval, Refusal
-from tocsin_kit.run_view import Run
 
 Approver = Annotated[Principal, Depends(needs(Role.APPROVER))]
 
@@ -36,23 +35,32 @@ class Amendments:
         self._approvals = approvals
         self._publisher = publisher
 
+    async def asked(self, run_id: str) -> ApprovalRequested:
+        """Return the question of a run that waits for an answer; RefusedError where none does."""
+        run = await self._runs.get(RunId(run_id))
+        if run is None:
+            raise refusals.unknown_run(run_id)
+        asked = run.fact(ApprovalRequested)
+        if asked is None or run.state is not RunState.AWAITING_APPROVAL:
+            raise refusals.refused(Refusal.NOT_WAITING)
+        return asked
+
     async def ask(
         self, run_id: str, wish: Amend, by: str, *, surface: str = "gateway"
     ) -> AmendmentView:
         """Ask for a plan with other values; RefusedError where none could come of it."""
-        run = await self._runs.get(RunId(run_id))
-        if run is None:
-            raise refusals.unknown_run(run_id)
-        asked = _waiting(run, wish)
-        _may(by, await self._approvals.get(run.id, wish.plan_hash))
+        asked = await self.asked(run_id)
+        if asked.plan.plan_hash != wish.plan_hash:
+            raise refusals.refused(Refusal.PLAN_CHANGED)
+        _may(by, await self._approvals.get(asked.run_id, wish.plan_hash))
         amended = revaluing.amended(
             asked.hypothesis, wish.changes, plan_hash=wish.plan_hash, by=by, reason=wish.reason
         )
         if isinstance(amended, str):
             raise RefusedError(422, amended, "`tocsin run show` names the fields of the plan")
-        told = _told(run.id, wish, by, surface)
+        told = _told(asked.run_id, wish, by, surface)
         await self._publisher.publish(told)
-        return AmendmentView(run_id=run.id, plan_hash=wish.plan_hash, by=by, at=told.at)
+        return AmendmentView(run_id=asked.run_id, plan_hash=wish.plan_hash, by=by, at=told.at)
 
 
 def routes(amendments: Amendments) -> APIRouter:
@@ -64,15 +72,6 @@ def routes(amendments: Amendments) -> APIRouter:
         return await amendments.ask(run_id, wish, by.id)
 
     return router
-
-
-def _waiting(run: Run, wish: Amend) -> ApprovalRequested:
-    asked = run.fact(ApprovalRequested)
-    if asked is None or run.state is not RunState.AWAITING_APPROVAL:
-        raise refusals.refused(Refusal.NOT_WAITING)
-    if asked.plan.plan_hash != wish.plan_hash:
-        raise refusals.refused(Refusal.PLAN_CHANGED)
-    return asked
 
 
 def _may(by: str, approval: Approval | None) -> None:

@@ -1,7 +1,6 @@
 """Events as messages: pure text, with the exact change and what the reader can do."""
 
 from tocsin_contracts import (
-    AlertAccepted,
     ApprovalDenied,
     ApprovalEscalated,
     ApprovalGranted,
@@ -53,19 +52,8 @@ def render(event: Event, run: Run | None = None) -> Message | None:
     if said is None:
         return None
     title, text = said
-    told = "\n".join(filter(None, (_about(run), text)))
+    told = "\n".join(filter(None, (_said(wording.about(run), LINE), text)))
     return Message(id=event.id, run_id=event.run_id, title=_said(title, LINE), text=told)
-
-
-def _about(run: Run | None) -> str:
-    """Say which alert it is about, and where: a reader may see nothing but this message."""
-    accepted = run.fact(AlertAccepted) if run else None
-    if accepted is None:
-        return ""
-    alert, place = accepted.alert, accepted.alert.workload
-    where = f", {place.namespace}/{place.name}" if place else ""
-    cluster = f" on {place.cluster}" if place and place.cluster else ""
-    return _said(f"About {alert.severity.value} {alert.title}{where}{cluster}.", LINE)
 
 
 def _new(event: Event) -> tuple[str, str] | None:
@@ -106,7 +94,8 @@ def _approval(event: Event) -> tuple[str, str] | None:
         case ApprovalEscalated():
             title, text = f"More people may decide: {event.title}", _escalated(event)
         case ApprovalRecorded():
-            title, text = _counted(event), _decision(event.decision)
+            title = f"{event.given} of {event.required} said yes: {event.decision.by}"
+            text = _decision(event.decision)
         case ApprovalGranted() | ApprovalDenied():
             title, text = _decided(event), _decision(event.decision)
         case AmendmentRefused():
@@ -213,10 +202,6 @@ def _escalated(event: ApprovalEscalated) -> str:
         f"{event.plan_hash[:12]}, before {event.expires_at:%Y-%m-%d %H:%M} UTC. "
         f"Look: tocsin run show {event.run_id}"
     )
-
-
-def _counted(event: ApprovalRecorded) -> str:
-    return f"{event.given} of {event.required} said yes: {event.decision.by}"
 
 
 def _found(event: PullRequestFound) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from tocsin_contracts import (
+    AlertAccepted,
     CheckResult,
     CheckVerdict,
     Finding,
@@ -32,6 +33,17 @@ def known(ended: RunEscalated | RunFinished, run: Run | None) -> Iterator[str]:
     yield from (f"Seen: {one}" for one in seen[:SEEN])
     if len(seen) > SEEN:
         yield f"… {len(seen) - SEEN} more"
+
+
+def about(run: Run | None) -> str:
+    """Say which alert a run is about, and where: a reader may see nothing but one message."""
+    accepted = run.fact(AlertAccepted) if run else None
+    if accepted is None:
+        return ""
+    alert, place = accepted.alert, accepted.alert.workload
+    where = f", {place.namespace}/{place.name}" if place else ""
+    cluster = f" on {place.cluster}" if place and place.cluster else ""
+    return f"About {alert.severity.value} {alert.title}{where}{cluster}."
 
 
 def _findings(run: Run | None) -> tuple[Finding, ...]:

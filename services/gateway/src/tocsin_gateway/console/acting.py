@@ -10,17 +10,14 @@ from tocsin_contracts.operations import EscalateView, RerunView
 from tocsin_contracts.outcomes import OutcomesView, Rateable, RatingsView, RatingView
 from tocsin_contracts.roles import Role
 from tocsin_contracts.views import DecisionKind
-from tocsin_gateway import refusals
 from tocsin_gateway.amendments import Amendments
 from tocsin_gateway.api import Api
 from tocsin_gateway.console import amending, forms
-from tocsin_gateway.console.desk import Desk
 from tocsin_gateway.console.door import Behind, Door
 from tocsin_gateway.console.sessions import Session
 from tocsin_gateway.outcomes.routes import RatingWish
 from tocsin_gateway.ports import Verdict
 from tocsin_gateway.refusals import RefusedError
-from tocsin_kit.approvals import Refusal
 
 Act = Callable[[str, dict[str, str], str], Awaitable[str]]
 """Does something about a run with the fields of a form, for somebody; returns where to go then."""
@@ -57,15 +54,12 @@ class Acting:
     def __init__(
         self,
         api: Api,
-        desk: Desk,
-        *,
         amendments: Amendments,
         operations: Operations,
         outcomes: Outcomes,
         shown: Shown,
     ) -> None:
         self._api = api
-        self._desk = desk
         self._amendments = amendments
         self._operations = operations
         self._outcomes = outcomes
@@ -122,10 +116,7 @@ class Acting:
 
     async def _amend(self, run_id: str, fields: dict[str, str], by: str) -> str:
         """Ask for the plan that was on the page with other values."""
-        question = (await self._desk.look(run_id)).question
-        if question is None:
-            raise refusals.refused(Refusal.NOT_WAITING)
-        wish = amending.wish(question.asked, fields)
+        wish = amending.wish(await self._amendments.asked(run_id), fields)
         await self._amendments.ask(run_id, wish, by, surface="console")
         return run_id
 

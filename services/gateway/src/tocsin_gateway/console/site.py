@@ -103,14 +103,7 @@ def console(
     pages = Pages(desk, outcomes, hub, renderer)
     parts = (
         pages,
-        Acting(
-            api,
-            desk,
-            amendments=amendments,
-            operations=operations,
-            outcomes=outcomes,
-            shown=pages.shown,
-        ),
+        Acting(api, amendments, operations, outcomes, pages.shown),
         Watching(hub, renderer),
         Operating(statuses, letters, renderer),
         Ledgers(books, outcomes, hub, renderer, clock),
