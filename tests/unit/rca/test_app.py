@@ -37,10 +37,11 @@ def test_what_a_model_cannot_work_with_ends_the_start(tmp_path, monkeypatch):
     snapshot.mkdir()
     (snapshot / "all.yaml").write_text("# nothing\n")
     flags = [f"--gitops-file={tmp_path / 'gitops.yaml'}", f"--cluster-snapshot={snapshot}"]
-    with pytest.raises(PermanentError, match="write provider/name"):
-        app.build([*flags, "--model=nameless"])
     warmed = []
     monkeypatch.setattr(litellm_client, "warm_up", lambda: warmed.append(True))
+    with pytest.raises(PermanentError, match="write provider/name"):
+        app.build([*flags, "--model=nameless"])
+    assert warmed == []
     app.build([*flags, "--model=openai/own"])
     assert warmed == [True]
     with pytest.raises(PermanentError, match="'jira'"):

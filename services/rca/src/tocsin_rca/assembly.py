@@ -104,13 +104,13 @@ def equipment(settings: Settings, parts: Parts, box: Toolbox) -> Equipment | Non
     """Return what agents work with; None if no model is set for any."""
     if not any(roles.chosen(settings, role) for role in ModelRole):
         return None
-    litellm_client.warm_up()
     engine = replace(
         taught(settings),
         limits=settings.investigation_limits,
         ledger=RedisLedger(parts.redis),
         outputs=RedisOutputs(parts.raw_redis, box.redactor),
     )
+    litellm_client.warm_up()
     return Equipment(engine, box.toolsets, box.redactor, saver(parts.raw_redis, *TYPES))
 
 
