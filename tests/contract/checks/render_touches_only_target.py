@@ -3,16 +3,22 @@ from tocsin_validation.facts import Rendered, told
 OTHER = "---\nkind: Service\nmetadata: {name: api, namespace: payments}\nspec: {port: 1}\n"
 
 CONTAINER = "        - name: api\n"
-LISTS = CONTAINER + """\
+LISTS = (
+    CONTAINER
+    + """\
           env:
             - {name: A, value: "1"}
             - {name: B, value: "2"}
 """
-TURNED = CONTAINER + """\
+)
+TURNED = (
+    CONTAINER
+    + """\
           env:
             - {name: B, value: "2"}
             - {name: A, value: "1"}
 """
+)
 
 
 def samples(make):
