@@ -14,7 +14,7 @@ from tocsin_kit import keys, store
 from tocsin_kit.embedded import NatsServer
 from tocsin_kit.outcomes import OutcomeRecords
 from tocsin_kit.processes import free_ports
-from tocsin_testing import build
+from tocsin_testing import build, chatting
 from tocsin_testing.build import RUN
 from tocsin_testing.harness import BOUND, running
 
@@ -107,14 +107,16 @@ async def test_a_dashboard_reads_its_own_facts_over_websocket_and_publishes_noth
             async with dashboard(server, "south") as theirs:
                 for peer in (ours, theirs):
                     await says(peer, "SUB tocsin.> 1\r\nPING\r\n", "PONG")
+                await rig.bus.publish(chatting.question())
                 await rig.bus.publish(build.alert_accepted())
-                assert f"tocsin.{AlertAccepted.topic}.{RUN}" in await until(ours, "MSG ")
+                heard = await until(ours, f"tocsin.{AlertAccepted.topic}.{RUN}")
+                assert "tocsin.chat." not in heard
                 assert "MSG" not in await says(theirs, "PING\r\n", "PONG")
             for subject in (f"tocsin.{AlertAccepted.topic}.r2", "$JS.API.STREAM.DELETE.TOCSIN"):
                 wish = f"PUB {subject} 2\r\n{{}}\r\n"
                 assert "Permissions Violation" in await says(ours, wish, "-ERR")
             assert "Permissions Violation" in await says(ours, "SUB tocsin-timer.> 2\r\n", "-ERR")
-        assert len(await rig.facts()) == stored + 1
+        assert len(await rig.facts()) == stored + 2
 
 
 @asynccontextmanager

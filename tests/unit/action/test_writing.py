@@ -95,7 +95,15 @@ async def test_p3_a_yes_to_a_plan_that_was_replaced_is_refused(desk):
     granted = await desk.approved(desk.plan())
     other = build.plan_drafted(plan=desk.plan("512Mi"))
     desk.stands(RunState.AWAITING_APPROVAL, other)
-    with pytest.raises(PermanentError, match=f"has no plan '{granted.decision.plan_hash[:12]}'"):
+    answer = await refused(desk, granted)
+    assert answer.plan_hash == other.plan.plan_hash
+    assert granted.decision.plan_hash[:12] in answer.why
+
+
+async def test_p3_a_yes_without_any_plan_is_refused(desk):
+    granted = await desk.approved(desk.plan())
+    desk.stands(RunState.AWAITING_APPROVAL)
+    with pytest.raises(PermanentError, match="has no plan"):
         await desk.handlers().on_approval_granted(granted)
     assert desk.forge.asked == []
 

@@ -260,9 +260,11 @@ async def test_d1_a_yes_to_one_plan_never_writes_another(world):
     assert isinstance(stale, PlanStale)
     _, second = await world.note("r1", await world.validation().on_plan_stale(stale))
     assert second.plan.plan_hash != first.plan.plan_hash
-    with pytest.raises(Exception, match="has no plan"):
-        await world.action().on_approval_granted(granted)
+    again = await world.action().on_approval_granted(granted)
+    assert isinstance(again, PlanStale)
     assert world.forge.asked == []
+    _, third = await world.note("r1", await world.validation().on_plan_stale(again))
+    assert third.plan.plan_hash == second.plan.plan_hash
 
 
 async def denied(world, drafted):

@@ -6,6 +6,8 @@ from tocsin_contracts import (
     Decision,
     EndReason,
     Plan,
+    PlanDrafted,
+    PlanStale,
     PullRequestMerged,
     RunFinished,
     RunId,
@@ -48,6 +50,18 @@ def expired(run_id: RunId) -> RunFinished:
     """Nobody said anything."""
     sentence = "Nobody decided in time, so nothing was written."
     return ended(run_id, RunState.EXPIRED, EndReason.APPROVAL_EXPIRED, sentence)
+
+
+def replaced(drafted: PlanDrafted, decision: Decision) -> PlanStale:
+    """A yes to another plan than the run has: what it has is looked at and asked about again."""
+    return PlanStale(
+        run_id=drafted.run_id,
+        alert=drafted.alert,
+        hypothesis=drafted.hypothesis,
+        plan_hash=drafted.plan.plan_hash,
+        why=f"a yes came to plan {decision.plan_hash[:12]}, which had been replaced",
+        issue_key=drafted.plan.issue_key,
+    )
 
 
 def decided_before(run_id: RunId, plan: Plan, state: ApprovalState) -> RunFinished:

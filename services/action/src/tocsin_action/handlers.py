@@ -107,8 +107,16 @@ class Handlers:
         )
 
     async def on_approval_granted(self, event: ApprovalGranted) -> Event:
-        """Apply the plan that was approved, if the record says that it was."""
-        drafted = await self._drafted(event.run_id, event.decision.plan_hash)
+        """Apply the plan that was approved, if the record says that it was.
+
+        A yes that was said just as its plan was replaced writes nothing: people are asked again
+        about the plan that the run has now.
+        """
+        drafted = await self._newest(event.run_id)
+        if drafted is None:
+            raise PermanentError(f"run {event.run_id!r} has no plan, so none was approved")
+        if drafted.plan.plan_hash != event.decision.plan_hash:
+            return endings.replaced(drafted, event.decision)
         start = _start(drafted)
         start["decided"] = True
         approval = event.decision.approval_id
@@ -195,12 +203,6 @@ class Handlers:
     async def _newest(self, run_id: RunId) -> PlanDrafted | None:
         run = await self._runs.get(run_id)
         return run.fact(PlanDrafted) if run else None
-
-    async def _drafted(self, run_id: RunId, plan_hash: str) -> PlanDrafted:
-        drafted = await self._newest(run_id)
-        if drafted is None or drafted.plan.plan_hash != plan_hash:
-            raise PermanentError(f"run {run_id!r} has no plan {plan_hash[:12]!r} to apply")
-        return drafted
 
     async def _is_taken_back(self, run: Run) -> bool:
         """Whether nobody can decide any more: a worker died between that and the end of the run."""
