@@ -26,7 +26,7 @@ from tocsin_gateway.chat.rooms import Rooms
 from tocsin_gateway.refusals import RefusedError
 from tocsin_kit import ensure, store
 from tocsin_kit.chat_record import ChatFiles
-from tocsin_kit.chats import HELD, MOST_FRAMES, Asked, Chats, Held
+from tocsin_kit.chats import HELD, MOST_FRAMES, UNTAKEN, Asked, Chats, Held
 from tocsin_kit.checkpoint_cells import strict_serializer
 from tocsin_kit.errors import TransientError
 from tocsin_kit.outputs import RedisOutputs
@@ -85,6 +85,18 @@ async def test_one_worker_holds_a_turn_and_the_next_one_is_told_that_there_was_a
     assert await chats.end(SESSION, turn(turn="t1"), told(), "two")
     assert await chats.hold(SESSION, "t1", "two") is Held.OVER
     assert [kept.turn for kept in await chats.history(SESSION)] == ["t1"]
+
+
+async def test_a_question_that_no_worker_took_keeps_the_next_one_waiting_for_minutes_only(chats):
+    await chats.open(SESSION, "ana")
+    await chats.ask(SESSION, "lost", "ana")
+    assert await chats.ask(SESSION, "next", "ana") is Asked.BUSY
+    chats._clock.advance(UNTAKEN.total_seconds())
+    assert await chats.ask(SESSION, "next", "ana") is Asked.OK
+    assert await chats.hold(SESSION, "lost", "one") is Held.OVER
+    assert await chats.hold(SESSION, "next", "one") is Held.NEW
+    chats._clock.advance(UNTAKEN.total_seconds())
+    assert await chats.ask(SESSION, "third", "ana") is Asked.BUSY
 
 
 async def test_frames_are_numbered_without_a_gap_and_only_the_newest_are_kept(chats):

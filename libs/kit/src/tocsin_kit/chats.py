@@ -26,6 +26,9 @@ READ_AT_ONCE = 200
 HELD = timedelta(seconds=30)
 """How long a turn waits for a worker that says nothing any more."""
 
+UNTAKEN = timedelta(minutes=2)
+"""After which a question that no worker took may be asked anew, as after a crash of who asked."""
+
 LONGEST_TURN = timedelta(minutes=30)
 """After which a session takes another question, whatever became of the last one."""
 
@@ -85,7 +88,7 @@ class Chats:
     async def ask(self, session: str, turn: str, by: str) -> Asked:
         """Begin a turn, unless one is under way; the same one again changes nothing."""
         now = self._clock.now()
-        ends = millis(now + LONGEST_TURN)
+        ends = millis(now + UNTAKEN)
         return Asked(
             await self._ask([keys.chat(session)], [by, turn, millis(now), ends, _ms(KEPT)])
         )
@@ -93,13 +96,18 @@ class Chats:
     async def hold(self, session: str, turn: str, token: str) -> Held:
         """Be the turn's only worker, for half a minute from now on."""
         now = self._clock.now()
-        args: list[str | int] = [turn, token, millis(now), millis(now + HELD)]
-        return Held(await self._hold([keys.chat(session)], args))
+        return Held(await self._held(session, turn, token, until=now + HELD))
 
     async def let_go(self, session: str, turn: str, token: str) -> None:
         """Let another worker hold the turn at once; one who does not hold it changes nothing."""
-        now = millis(self._clock.now())
-        await self._hold([keys.chat(session)], [turn, token, now, 0])
+        await self._held(session, turn, token, until=None)
+
+    async def _held(self, session: str, turn: str, token: str, *, until: datetime | None) -> str:
+        now = self._clock.now()
+        ends = millis(until) if until else 0
+        longest = millis(now + LONGEST_TURN)
+        args: list[str | int] = [turn, token, millis(now), ends, longest]
+        return str(await self._hold([keys.chat(session)], args))
 
     async def tell(self, session: str, frame: Frame, token: str = "") -> int:
         """Keep the next frame and return its number; 0 if the turn is another worker's by now."""
