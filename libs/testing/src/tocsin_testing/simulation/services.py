@@ -29,6 +29,7 @@ from tocsin_contracts import (
     ApprovalRequested,
     EndReason,
     Event,
+    FixIneffective,
     HypothesisFormed,
     IncidentOpened,
     PlanDrafted,
@@ -120,13 +121,7 @@ def _validation(around: Surroundings) -> None:
         issue = event.alert.fingerprint
         claim = Claim(event.run_id, issue)
         if await issues.claim(issue, claim) != claim or b"128Mi" not in around.manifest:
-            return RunFinished(
-                run_id=event.run_id,
-                at=around.fate.now(),
-                outcome=RunState.NO_CHANGE,
-                reason=EndReason.ALREADY_PROPOSED,
-                sentence="The same change is proposed, or made, already.",
-            )
+            return _ended(around, event, RunState.NO_CHANGE, EndReason.ALREADY_PROPOSED)
         base = await around.repositories.head(plans.gitops().repository(plans.REPO))
         plan = plans.drafted(event.run_id, issue, base, around.manifest)
         return PlanDrafted(
@@ -137,9 +132,18 @@ def _validation(around: Surroundings) -> None:
             plan=plan,
         )
 
+    async def hand_over(event: FixIneffective) -> Event:
+        return _ended(around, event, RunState.ESCALATED, EndReason.CHECKS_FAILED)
+
     bus, allowed = around.bus("validation"), move(RunState.VALIDATING)
+    bus.on(FixIneffective, hand_over, allowed)
     bus.on(HypothesisFormed, draft, allowed)
     bus.on(PlanStale, draft, allowed)
+
+
+def _ended(around: Surroundings, event: Event, outcome: RunState, reason: EndReason) -> Event:
+    why, at = "There is nothing more to propose.", around.fate.now()
+    return RunFinished(run_id=event.run_id, at=at, outcome=outcome, reason=reason, sentence=why)
 
 
 @dataclass(frozen=True, slots=True)
