@@ -18,15 +18,15 @@ KEY = b"k" * 32
 
 
 @pytest.fixture
-def audited(nats_server, valkey_server, tmp_path, monkeypatch):
+def audited(own_nats_server, valkey_server, tmp_path, monkeypatch):
     """Return what writes decisions into the audit, sealed; the command has the key."""
     (tmp_path / "key").write_bytes(KEY)
-    monkeypatch.setenv("TOCSIN_NATS_URL", nats_server.url)
+    monkeypatch.setenv("TOCSIN_NATS_URL", own_nats_server.url)
     monkeypatch.setenv("TOCSIN_REDIS_URL", valkey_server.url)
     monkeypatch.setenv("TOCSIN_AUDIT_KEY_FILE", str(tmp_path / "key"))
 
     async def write(count):
-        await ensure(nats_server.url, ack_wait=10)
+        await ensure(own_nats_server.url, ack_wait=10)
         client = store.connect(valkey_server.url)
         await client.delete(keys.audit_chain(), keys.audit_facts())
         chain = Chain(client, Key(KEY))

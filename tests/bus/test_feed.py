@@ -4,6 +4,7 @@ import asyncio
 from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
+from nats.aio.subscription import Subscription
 
 from tocsin_contracts import ApprovalDenied, ApprovalGranted
 from tocsin_gateway.live import sse
@@ -153,3 +154,29 @@ async def test_100_clients_miss_nothing_of_a_server_that_is_killed(own_nats_serv
         async with asyncio.timeout(20):
             seen = await asyncio.gather(*clients)
     assert [one == list(range(n % 30 + 1, 61)) for n, one in enumerate(seen)] == [True] * 100
+
+
+async def test_who_is_stopped_stops_although_the_client_loses_the_cancellation(
+    nats_url, redis_url, monkeypatch
+):
+    next_msg, lost = Subscription.next_msg, asyncio.Event()
+
+    async def losing(self, timeout):
+        try:
+            return await next_msg(self, timeout)
+        except asyncio.CancelledError:
+            lost.set()
+            return await next_msg(self, timeout)
+
+    async with running(nats_url, redis_url) as rig:
+        monkeypatch.setattr(Subscription, "next_msg", losing)
+        facts = Feed.of(rig.bus).facts(0)
+        await publish(rig, 1, 1)
+        await take(facts, 1)
+        waiting = asyncio.create_task(anext(facts))
+        await asyncio.sleep(0.1)
+        waiting.cancel()
+        _, left = await asyncio.wait({waiting}, timeout=20)
+        assert left == set()
+        assert lost.is_set()
+        await facts.aclose()

@@ -113,7 +113,7 @@ async def test_whom_the_proxy_signed_in_needs_no_token_and_cannot_leave_here(htt
     assert "Sign out" not in page.text
     answer = await client.post("/logout", data={"csrf": csrf(page)})
     assert answer.status_code == 409
-    assert "sign out there" in answer.text
+    assert "Sign out there" in answer.text
 
 
 async def test_p3_a_form_of_whom_the_proxy_signed_in_is_bound_to_browser_and_person(http):

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from tocsin_kit import keys
 
+NO_KEYS = ("prefix", "use_prefix")
+
 
 def slot(key):
     return re.search(r"\{(.*?)\}", key)[1]
@@ -18,7 +20,7 @@ def slot(key):
 def every_key():
     made = []
     for name, function in inspect.getmembers(keys, inspect.isfunction):
-        if function.__module__ == keys.__name__ and name[0] != "_" and name != "use_prefix":
+        if function.__module__ == keys.__name__ and name[0] != "_" and name not in NO_KEYS:
             kinds = [one.annotation for one in inspect.signature(function).parameters.values()]
             given = [{int: 1, date: date(2026, 1, 1)}.get(kind, "a:b") for kind in kinds]
             made.append(function(*given))

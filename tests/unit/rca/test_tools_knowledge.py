@@ -137,7 +137,7 @@ async def test_a_link_that_leads_out_of_the_folder_is_not_searched(ask, tmp_path
 
 async def test_a_folder_that_is_gone_knows_nothing(ask, tmp_path):
     assert (await ask("search", words="payments")).status is Status.OK
-    tmp_path.rename(tmp_path.with_name("elsewhere"))
+    tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}-elsewhere"))
     assert await places(ask, "payments") == []
 
 

@@ -164,6 +164,8 @@ async def _ask(client: Client, name: str, inbox: str) -> None:
 async def _next(answers: Subscription) -> Msg | None:
     """Return the next message, or None when the server has none for now."""
     msg = await answers.next_msg(timeout=ASK_SECONDS + SILENCE_SECONDS)
+    if (task := asyncio.current_task()) and task.cancelling():
+        raise asyncio.CancelledError  # the client can lose one: python/cpython#86296
     status = (msg.headers or {}).get(Header.STATUS)
     if status == StatusCode.REQUEST_TIMEOUT:
         return None

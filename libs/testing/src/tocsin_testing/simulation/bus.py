@@ -124,11 +124,13 @@ class Stream:
         error = task.exception()
         if isinstance(error, TransientError):
             return error.retry_in
+        if isinstance(error, PermanentError) and reader.moves_runs:
+            try:
+                await self.failing[reader.service].fail(message.run_id, message.id, str(error))
+            except TransientError as late:
+                return late.retry_in
         if error is not None:
             self.letters.append(f"{reader.service}: {error!r}")
-        if isinstance(error, PermanentError) and reader.moves_runs:
-            await self.failing[reader.service].fail(message.run_id, message.id, str(error))
-        if error is not None:
             return None
         return ACK_WAIT if self.fate.chance.happens(self.fate.faults.lose_ack) else None
 
