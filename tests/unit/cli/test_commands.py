@@ -132,6 +132,28 @@ def test_an_approval_names_the_hash_that_was_seen(decided, capsys):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("approve", "--plan-hash", HASH),
+        ("reject", "--reason", "freeze"),
+        ("cancel",),
+        ("extend", "--calls", "1"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_was_decided_is_json_for_programs(decided, capsys, words):
+    verb, *options = words
+    assert run("run", verb, "r7f3", *options, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["run_id"] == "r7f3"
+
+
+def test_a_program_that_approves_names_the_plan_it_saw(decided, capsys):
+    assert run("run", "approve", "r7f3", "--json") == 2
+    assert "--plan-hash" in capsys.readouterr().err
+    assert decided == []
+
+
+@pytest.mark.parametrize(
     ("given", "code"), [("abc", 2), ("0" * 64, 3), (HASH + "0", 3)], ids=["short", "other", "long"]
 )
 def test_another_hash_approves_nothing(decided, given, code):

@@ -5,12 +5,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Annotated
 
 import typer
+from pydantic import BaseModel
 from rich.console import Console
 
 from tocsin_cli import amending, prompt, render
 from tocsin_cli.client import Gateway
 from tocsin_cli.commands.connect import connected
-from tocsin_cli.commands.options import Data, GatewayUrl, RunId, Token
+from tocsin_cli.commands.options import Data, GatewayUrl, Json, RunId, Token
 from tocsin_cli.errors import RefusedError, UsageError
 from tocsin_cli.terminal import show
 from tocsin_cli.workspace import DEFAULT
@@ -58,23 +59,27 @@ def approve(
     data: Data = DEFAULT,
     gateway_url: GatewayUrl = None,
     token: Token = None,
+    as_json: Json = False,
 ) -> None:
     """Approve the plan of a run, after a look at its diff; or ask for it with other values."""
     if values and break_glass:
         raise UsageError("--set asks for a new plan, which --break-glass cannot approve yet")
+    if as_json and not plan_hash:
+        raise UsageError("--json shows nobody the plan: give --plan-hash too")
 
     async def ask(gateway: Gateway) -> None:
         console = Console()
         plan = await _plan(gateway, run)
-        show(console, *render.plan(plan), "")
+        if not as_json:
+            show(console, *render.plan(plan), "")
         changes = amending.new_values(plan, values or ())
         await _seen(console, plan, plan_hash)
         if changes:
             asked = await gateway.amend(run, plan.plan_hash, changes, reason)
-            show(console, f"{asked.by} {ASKED.format(plan.short_hash)}")
+            _say(asked, f"{asked.by} {ASKED.format(plan.short_hash)}", as_json=as_json)
         else:
             taken = await gateway.approve(run, plan.plan_hash, reason, break_glass=break_glass)
-            show(console, _told(taken, plan))
+            _say(taken, _told(taken, plan), as_json=as_json)
 
     connected(ask, data, gateway_url, token)
 
@@ -87,6 +92,7 @@ def reject(
     data: Data = DEFAULT,
     gateway_url: GatewayUrl = None,
     token: Token = None,
+    as_json: Json = False,
 ) -> None:
     """Reject the plan of a run; nothing is written."""
 
@@ -95,7 +101,8 @@ def reject(
         if plan_hash:
             check_named(plan, plan_hash)
         taken = await gateway.reject(run, plan.plan_hash, reason)
-        show(Console(), f"{taken.decision.value} by {taken.by}: plan {plan.short_hash}")
+        told = f"{taken.decision.value} by {taken.by}: plan {plan.short_hash}"
+        _say(taken, told, as_json=as_json)
 
     connected(ask, data, gateway_url, token)
 
@@ -107,12 +114,14 @@ def cancel(
     data: Data = DEFAULT,
     gateway_url: GatewayUrl = None,
     token: Token = None,
+    as_json: Json = False,
 ) -> None:
     """Stop a run wherever it is."""
 
     async def ask(gateway: Gateway) -> None:
         taken = await gateway.cancel(run, reason)
-        show(Console(), f"run {taken.run_id} was asked to stop by {taken.by}")
+        told = f"run {taken.run_id} was asked to stop by {taken.by}"
+        _say(taken, told, as_json=as_json)
 
     connected(ask, data, gateway_url, token)
 
@@ -132,6 +141,7 @@ def extend(
     data: Data = DEFAULT,
     gateway_url: GatewayUrl = None,
     token: Token = None,
+    as_json: Json = False,
 ) -> None:
     """Give more to an investigation that waits for a larger budget, or let it end."""
     given = {"model_calls": calls, "tool_calls": tool_calls, "tokens": tokens, "seconds": seconds}
@@ -142,7 +152,7 @@ def extend(
     async def ask(gateway: Gateway) -> None:
         told = await gateway.extend(run, amounts, reason, granted=not end)
         what = "goes on" if told.granted else "ends with what it has"
-        show(Console(), f"run {told.run_id} {what}, said {told.by}")
+        _say(told, f"run {told.run_id} {what}, said {told.by}", as_json=as_json)
 
     connected(ask, data, gateway_url, token)
 
@@ -155,6 +165,13 @@ def check_named(plan: Plan, plan_hash: str) -> None:
         raise RefusedError(
             f"the run's plan is {plan.short_hash}, not {plan_hash!r}: look at the diff again"
         )
+
+
+def _say(view: BaseModel, sentence: str, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(view.model_dump_json(indent=2))
+    else:
+        show(Console(), sentence)
 
 
 def _dollars(text: str) -> Decimal:
