@@ -30,7 +30,10 @@ async def test_a_secured_deployment_makes_an_alert_a_pull_request_and_nothing_is
         monkeypatch.delenv(name, raising=False)
     scene, lines = stage.build(tmp_path, datetime.now(UTC)), []
     workspace = Workspace(tmp_path / "data")
-    say = lambda name, line: lines.append(f"{name}: {line}")  # noqa: E731 - one line is clearer
+
+    def say(name, line):
+        lines.append(f"{name}: {line}")
+
     with workspace.claimed():
         async with stack.running(workspace, scene.world, say, usual={}, secure=True) as up:
             tokens = workspace.tokens()

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+import typer
+from pydantic import BaseModel
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
@@ -72,3 +74,11 @@ def _breaks(said: str, width: int, hang: int) -> Iterator[int]:
         if before.strip() and cell_len(said[start : word.end()]) > room:
             start, room = word.start(), width - hang
             yield start
+
+
+def answer(view: BaseModel, *lines: str, as_json: bool) -> None:
+    """Print what the gateway answered: as JSON for other programs, or as lines for people."""
+    if as_json:
+        typer.echo(view.model_dump_json(indent=2))
+    else:
+        show(Console(), *lines)

@@ -5,7 +5,6 @@ from decimal import Decimal, InvalidOperation
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel
 from rich.console import Console
 
 from tocsin_cli import amending, prompt, render
@@ -13,7 +12,7 @@ from tocsin_cli.client import Gateway
 from tocsin_cli.commands.connect import connected
 from tocsin_cli.commands.options import Data, GatewayUrl, Json, RunId, Token
 from tocsin_cli.errors import RefusedError, UsageError
-from tocsin_cli.terminal import show
+from tocsin_cli.terminal import answer, show
 from tocsin_cli.workspace import DEFAULT
 from tocsin_contracts import Amounts, Plan
 from tocsin_contracts.views import ApprovalState, DecisionView
@@ -76,10 +75,10 @@ def approve(
         await _seen(console, plan, plan_hash)
         if changes:
             asked = await gateway.amend(run, plan.plan_hash, changes, reason)
-            _say(asked, f"{asked.by} {ASKED.format(plan.short_hash)}", as_json=as_json)
+            answer(asked, f"{asked.by} {ASKED.format(plan.short_hash)}", as_json=as_json)
         else:
             taken = await gateway.approve(run, plan.plan_hash, reason, break_glass=break_glass)
-            _say(taken, _told(taken, plan), as_json=as_json)
+            answer(taken, _told(taken, plan), as_json=as_json)
 
     connected(ask, data, gateway_url, token)
 
@@ -102,7 +101,7 @@ def reject(
             check_named(plan, plan_hash)
         taken = await gateway.reject(run, plan.plan_hash, reason)
         told = f"{taken.decision.value} by {taken.by}: plan {plan.short_hash}"
-        _say(taken, told, as_json=as_json)
+        answer(taken, told, as_json=as_json)
 
     connected(ask, data, gateway_url, token)
 
@@ -121,7 +120,7 @@ def cancel(
     async def ask(gateway: Gateway) -> None:
         taken = await gateway.cancel(run, reason)
         told = f"run {taken.run_id} was asked to stop by {taken.by}"
-        _say(taken, told, as_json=as_json)
+        answer(taken, told, as_json=as_json)
 
     connected(ask, data, gateway_url, token)
 
@@ -152,7 +151,7 @@ def extend(
     async def ask(gateway: Gateway) -> None:
         told = await gateway.extend(run, amounts, reason, granted=not end)
         what = "goes on" if told.granted else "ends with what it has"
-        _say(told, f"run {told.run_id} {what}, said {told.by}", as_json=as_json)
+        answer(told, f"run {told.run_id} {what}, said {told.by}", as_json=as_json)
 
     connected(ask, data, gateway_url, token)
 
@@ -165,13 +164,6 @@ def check_named(plan: Plan, plan_hash: str) -> None:
         raise RefusedError(
             f"the run's plan is {plan.short_hash}, not {plan_hash!r}: look at the diff again"
         )
-
-
-def _say(view: BaseModel, sentence: str, *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(view.model_dump_json(indent=2))
-    else:
-        show(Console(), sentence)
 
 
 def _dollars(text: str) -> Decimal:

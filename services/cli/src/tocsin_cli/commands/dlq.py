@@ -8,7 +8,7 @@ from rich.console import Console
 from tocsin_cli.commands.operated import operated
 from tocsin_cli.commands.options import Data, GatewayUrl, Json, Token
 from tocsin_cli.operating import Operator
-from tocsin_cli.terminal import aligned, one_line, plain, show
+from tocsin_cli.terminal import aligned, answer, one_line, plain, show
 from tocsin_cli.workspace import DEFAULT
 from tocsin_contracts.operations import DeadLetter
 
@@ -56,10 +56,7 @@ def show_letter(
 
     async def ask(operator: Operator) -> None:
         letter = await operator.letter(number)
-        if as_json:
-            typer.echo(letter.model_dump_json(indent=2))
-        else:
-            show(Console(), *_lines(letter))
+        answer(letter, *_lines(letter), as_json=as_json)
 
     operated(ask, data, gateway_url, token)
 
@@ -77,11 +74,9 @@ def replay(
 
     async def ask(operator: Operator) -> None:
         told = await operator.replay(number, reason)
-        if as_json:
-            typer.echo(told.model_dump_json(indent=2))
-            return
         goes_on = f"; run {told.run_id} goes on as {told.reopens.value}" if told.reopens else ""
-        show(Console(), one_line(f"letter {number} of {told.service} is given again{goes_on}"))
+        given = one_line(f"letter {number} of {told.service} is given again{goes_on}")
+        answer(told, given, as_json=as_json)
 
     operated(ask, data, gateway_url, token)
 
@@ -99,10 +94,8 @@ def discard(
 
     async def ask(operator: Operator) -> None:
         told = await operator.discard(number, reason)
-        if as_json:
-            typer.echo(told.model_dump_json(indent=2))
-        else:
-            show(Console(), one_line(f"letter {number} of {told.service} is gone, by {told.by}"))
+        gone = one_line(f"letter {number} of {told.service} is gone, by {told.by}")
+        answer(told, gone, as_json=as_json)
 
     operated(ask, data, gateway_url, token)
 

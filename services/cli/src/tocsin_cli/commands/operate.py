@@ -5,13 +5,12 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from tocsin_cli.commands.operated import operated
 from tocsin_cli.commands.options import Data, GatewayUrl, Json, RunId, Token
 from tocsin_cli.hints import command
 from tocsin_cli.operating import Operator
-from tocsin_cli.terminal import one_line, plain, show
+from tocsin_cli.terminal import answer, one_line, plain
 from tocsin_cli.workspace import DEFAULT
 
 Reason = Annotated[str, typer.Option("--reason", help="Why; it is kept with the run.")]
@@ -41,11 +40,9 @@ def rerun(
 
     async def ask(operator: Operator) -> None:
         told = await operator.rerun(run, reason)
-        if as_json:
-            typer.echo(told.model_dump_json(indent=2))
-            return
-        show(Console(), f"run {one_line(told.run_id)} looks at the alerts of {run} again")
-        show(Console(), f"  {command('run', 'watch', one_line(told.run_id), data=data)}")
+        again = f"run {one_line(told.run_id)} looks at the alerts of {run} again"
+        watch = f"  {command('run', 'watch', one_line(told.run_id), data=data)}"
+        answer(told, again, watch, as_json=as_json)
 
     operated(ask, data, gateway_url, token)
 
@@ -63,10 +60,8 @@ def escalate(
 
     async def ask(operator: Operator) -> None:
         told = await operator.escalate(run, reason)
-        if as_json:
-            typer.echo(told.model_dump_json(indent=2))
-        else:
-            show(Console(), f"run {one_line(told.run_id)} is taken over by {one_line(told.by)}")
+        taken = f"run {one_line(told.run_id)} is taken over by {one_line(told.by)}"
+        answer(told, taken, as_json=as_json)
 
     operated(ask, data, gateway_url, token)
 
